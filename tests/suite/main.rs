@@ -67,6 +67,7 @@ mod runbooks;
 mod sample_events;
 mod search;
 mod state;
+mod taxes;
 mod the_texts;
 mod tour;
 mod two_tables;

@@ -14,6 +14,7 @@ http_api::routes! {
     get_order_invoice
     get_product
     get_product_stats
+    get_taxes
     list_categories
     list_customer_invoices
     list_customer_orders

@@ -22,6 +22,7 @@ http_api::routes! {
     flag_order
     place_order
     put_cart
+    put_taxes
     receive_payment_event
     receive_return
     record_view

@@ -8,7 +8,7 @@ use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
     FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -193,6 +193,7 @@ impl Accounts {
             FoldLease::TYPE => self.read(item, |_, _: FoldLease| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
             Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
+            Taxes::TYPE => self.read(item, |_, _: Taxes| {}),
             IdempotencyRecord::TYPE => self.read(item, |_, _: IdempotencyRecord| {}),
             // Items of a move say nothing about the shop.
             kind if OF_A_MOVE.contains(&kind) => {}

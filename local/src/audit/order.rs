@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, ReturnStatus, WholeOrder,
+    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, RateTax, ReturnStatus, WholeOrder,
+    tax_on_top, wrongly_taxed,
 };
 use key_schema::value::Money;
 
@@ -23,9 +24,16 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     if ![0, units].contains(&order.units) {
         faults.push(format!("its lines have {units} units, its header says {}", order.units));
     }
+    let (currency, zero) = (order.total.currency(), Money::zero(order.total.currency()));
     let amounts = [
         ("the lines", sum(lines.iter().map(|line| line.amount), order.subtotal), "the subtotal", order.subtotal),
-        ("subtotal less discount", order.subtotal.checked_sub(order.discount), "the total", order.total),
+        (
+            "the taxes of the lines",
+            Some(tax_on_top(lines, currency).unwrap_or(zero)),
+            "the tax",
+            order.tax.unwrap_or(zero),
+        ),
+        ("subtotal less discount, with tax", with_tax(order), "the total", order.total),
         ("the invoice", Some(invoice.amount), "the total", order.total),
         ("the payments", sum(invoice.payments.iter().map(Payment::amount), order.total), "the total", order.total),
     ];
@@ -34,6 +42,12 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
             let amount = amount.map_or("nothing that can be added up".to_owned(), |amount| amount.to_string());
             faults.push(format!("{one}: {amount}; {other}: {expected}"));
         }
+    }
+    if RateTax::of(lines, order.discount) != invoice.taxes {
+        faults.push(format!("the taxes of its lines are not those of its invoice: {:?}", invoice.taxes));
+    }
+    for OrderLine { product_id, tax, .. } in wrongly_taxed(lines, order.discount) {
+        faults.push(format!("the tax of {product_id} is not that of its rate: {tax:?}"));
     }
     if (&invoice.order_id, &invoice.customer_id) != (&order.order_id, &order.customer_id) {
         faults.push(format!("its invoice is for the order {} of {}", invoice.order_id, invoice.customer_id));
@@ -51,6 +65,12 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     }
     faults.extend(faults_of_credits(whole));
     faults
+}
+
+/// The subtotal less the discount, with the tax that comes on top.
+fn with_tax(order: &Order) -> Option<Money> {
+    let net = order.subtotal.checked_sub(order.discount)?;
+    order.tax.map_or(Some(net), |tax| net.checked_add(tax))
 }
 
 /// The breaches of the order's credits and returns.

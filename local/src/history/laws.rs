@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
     Cancellation, CardPayment, Credit, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentDue,
-    ReturnStatus, WholeOrder,
+    RateTax, ReturnStatus, WholeOrder, tax_on_top,
 };
 use key_schema::value::{InvoiceId, Money, ProductId, RequestHash, Timestamp};
 use ordering::{MOST_GIFT_CARDS, MOST_LINES};
@@ -189,6 +189,7 @@ impl OrderRecord {
             discount,
             discount_code,
             uncounted_code,
+            tax: tax_on_top(&lines, currency),
             total: self.total,
             // No request has this hash: a request is a JSON document.
             request_hash: hash.unwrap_or_else(|| RequestHash::of(self.order_id.as_str().as_bytes())),
@@ -216,6 +217,7 @@ impl OrderRecord {
             flagged_at: flag.flagged_at,
         });
         let mut invoice = invoice(self).with_credited(order.credited());
+        invoice.taxes = RateTax::of(&lines, discount);
         // A refund that is under way is as the record says, and not computed anew.
         for payment in &mut invoice.payments {
             if let (Payment::Card(card), Some(record)) = (payment, &self.card) {
@@ -241,6 +243,7 @@ impl OrderRecord {
                 quantity: line.quantity,
                 unit_price: line.unit_price,
                 amount: line.unit_price.checked_mul(line.quantity.get())?,
+                tax: line.tax,
             })
         });
         let mut lines = lines.collect::<Option<Vec<_>>>()?;

@@ -57,8 +57,8 @@ impl OrderRecord {
 
 impl LineRecord {
     fn of(line: &OrderLine) -> Self {
-        let OrderLine { product_id, name, quantity, unit_price, .. } = line.clone();
-        Self { product_id, name, quantity, unit_price }
+        let OrderLine { product_id, name, quantity, unit_price, tax, .. } = line.clone();
+        Self { product_id, name, quantity, unit_price, tax }
     }
 }
 
@@ -159,7 +159,7 @@ impl ReturnRecord {
     }
 }
 
-/// The invoice of an order with these payments.
+/// The invoice of an order with these payments, without the taxes.
 pub(super) fn invoice(record: &OrderRecord) -> Invoice {
     let is_cancelled = record.status == OrderStatus::Cancelled;
     let status = if is_cancelled { PaymentStatus::Refunded } else { PaymentStatus::Captured };
@@ -176,6 +176,7 @@ pub(super) fn invoice(record: &OrderRecord) -> Invoice {
         customer_id: record.customer_id.clone(),
         issued_at: record.issued_at.unwrap_or(record.placed_at),
         amount: record.total,
+        taxes: Vec::new(),
         payments: record.gift_cards.iter().map(paid).chain(card).collect(),
     }
 }

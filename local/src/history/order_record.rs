@@ -3,7 +3,7 @@
 //! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
 //! functions of the key schema that the shop itself uses.
 
-use key_schema::entity::{CancellationCause, OrderStatus, PaymentStatus, Progress, ReturnStatus};
+use key_schema::entity::{CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
 use key_schema::value::{
     CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, Money, OrderId, ProductId, Quantity, ReturnId,
     Timestamp,
@@ -36,7 +36,7 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount_code: Option<DiscountCode>,
-    /// The sum of the lines less the discount. The payments must add up to it.
+    /// The sum of the lines less the discount, with the taxes that come on top. The payments must add up to it.
     pub total: Money,
     /// The gift cards that paid, in this order. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,6 +94,10 @@ pub(super) struct LineRecord {
     pub name: String,
     pub quantity: Quantity,
     pub unit_price: Money,
+    /// The tax of the line. If absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tax: Option<LineTax>,
 }
 
 /// Some units of a line.

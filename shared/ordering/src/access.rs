@@ -3,7 +3,7 @@
 use key_schema::access::Access;
 use key_schema::entity::{
     Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, PaymentDue, Product,
-    QueuedOrder, Return, Stock, StockCell,
+    QueuedOrder, Return, Stock, StockCell, Taxes,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -26,6 +26,7 @@ pub const PLACE: &[Access] = &[
     Access::batch_get::<QueuedOrder>(),
     Access::batch_get::<Stock>(),
     Access::batch_get::<StockCell>(),
+    Access::batch_get::<Taxes>(),
     Access::query::<OrderById>(),
     Access::transact_get::<Order>(),
     Access::transact_get::<QueuedOrder>(),

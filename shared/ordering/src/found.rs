@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, Taxes, WholeOrder,
+    WholeStock,
 };
 use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity};
 use serde::Deserialize;
@@ -26,6 +27,8 @@ pub struct Found {
     pub cells: HashMap<ProductId, WholeStock>,
     pub discount: Option<Discount>,
     pub gift_cards: HashMap<GiftCardCode, GiftCard>,
+    /// The tax rates, if they were read.
+    pub taxes: Option<Taxes>,
 }
 
 /// One of the items that make up [`Found`].
@@ -43,6 +46,8 @@ pub enum FoundItem {
     Stock(Stock),
     Discount(Discount),
     GiftCard(GiftCard),
+    /// The tax rates.
+    Taxes(Taxes),
 }
 
 impl FromIterator<FoundItem> for Found {
@@ -64,6 +69,7 @@ impl FromIterator<FoundItem> for Found {
                 FoundItem::GiftCard(card) => {
                     found.gift_cards.insert(card.code.clone(), card);
                 }
+                FoundItem::Taxes(taxes) => found.taxes = Some(taxes),
             }
         }
         found

@@ -30,6 +30,7 @@ mod placing;
 mod quote;
 mod read_plan;
 pub mod steps;
+mod tax_rules;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -51,5 +52,6 @@ pub use pay_later::PayLater;
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
+pub use tax_rules::TaxRules;
 pub use waiting_room::WaitingRoom;
 pub use withdrawal::Withdrawal;

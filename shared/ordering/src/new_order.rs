@@ -1,6 +1,6 @@
 //! The items of a new order, made from its quote.
 
-use key_schema::entity::{Invoice, Order, OrderStatus, WholeOrder};
+use key_schema::entity::{Invoice, Order, OrderStatus, RateTax, WholeOrder};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use table::StatusShards;
 
@@ -29,6 +29,7 @@ pub(crate) fn new_order(
         discount: quote.discount,
         discount_code,
         uncounted_code,
+        tax: quote.tax,
         total: quote.total,
         request_hash: ask.basket.hash().clone(),
         // A basket has at most 40 lines.
@@ -50,6 +51,7 @@ pub(crate) fn new_order(
         customer_id: ask.customer.clone(),
         issued_at: now,
         amount: quote.total,
+        taxes: RateTax::of(&quote.lines, quote.discount),
         payments: quote.payments,
     };
     WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new() }

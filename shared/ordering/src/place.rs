@@ -10,7 +10,7 @@ use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards
 
 use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
-use crate::{Basket, MaxOpenUnits, Waiting};
+use crate::{Basket, MaxOpenUnits, TaxRules, Waiting};
 
 /// The longest for which [`Orders::place_unless_crowded`] retries a transaction that meets others.
 const CONTENDED: Duration = Duration::from_secs(1);
@@ -23,6 +23,7 @@ pub struct Orders {
     status_shards: StatusShards,
     product_shards: ProductShards,
     max_open_units: MaxOpenUnits,
+    tax_rules: TaxRules,
 }
 
 /// A request to place an order.
@@ -75,6 +76,7 @@ impl FromEnvironment for Orders {
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
             max_open_units: MaxOpenUnits::from_environment(environment)?,
+            tax_rules: TaxRules::from_environment(environment)?,
         })
     }
 }
@@ -139,7 +141,7 @@ impl Orders {
     }
 
     fn placing<'a>(&self, ask: &'a PlaceOrder, origin: Origin) -> Placing<'a> {
-        Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units)
+        Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units).taxed(self.tax_rules)
     }
 
     /// Makes the requests of a [`Placing`], within the budget.

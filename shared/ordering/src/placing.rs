@@ -5,7 +5,8 @@
 //! same state machine through every interleaving.
 
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, Taxes, WholeOrder,
+    WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
@@ -17,7 +18,7 @@ use crate::new_order::new_order;
 use crate::quote::Quote;
 use crate::read_plan::ReadPlan;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
-use crate::{MaxOpenUnits, PlaceOrder, Placement};
+use crate::{MaxOpenUnits, PlaceOrder, Placement, TaxRules};
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub struct Placing<'a> {
     status_shards: StatusShards,
     product_shards: ProductShards,
     max_open_units: MaxOpenUnits,
+    tax_rules: TaxRules,
     reads: ReadPlan,
     /// The total of the last quote.
     quoted: Option<Money>,
@@ -109,11 +111,18 @@ impl<'a> Placing<'a> {
             status_shards,
             product_shards,
             max_open_units,
+            tax_rules: TaxRules::default(),
             reads: ReadPlan::new(first_read),
             quoted: None,
             is_unanswered: false,
             only_quotes: false,
         }
+    }
+
+    /// The same placement in a shop with these rules of tax.
+    #[must_use]
+    pub fn taxed(self, tax_rules: TaxRules) -> Self {
+        Self { tax_rules, ..self }
     }
 
     /// The same placement, but an order that can be placed is to wait in the queue.
@@ -136,7 +145,7 @@ impl<'a> Placing<'a> {
         self.ask.basket.request().expected_total.or(self.quoted)
     }
 
-    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 1 + 40 x 2 + 1 + 4 of the 100 that one
+    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 1 + 40 x 2 + 1 + 4 + 1 of the 100 that one
     /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let request = self.ask.basket.request();
@@ -150,6 +159,7 @@ impl<'a> Placing<'a> {
         }
         keys.extend(request.discount_code.iter().map(Discount::key_of));
         keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
+        keys.extend(self.tax_rules.taxed().map(|_| Taxes::only_key()));
         keys
     }
 
@@ -182,7 +192,11 @@ impl<'a> Placing<'a> {
             return Ok(Next::Done(Box::new(outcome)));
         }
         let is_key_taken = queued.is_some_and(|queued| !self.is_of_this_request(queued) && queued.waits(now));
-        let quote = if is_key_taken { Err(Rejection::KeyReused) } else { Quote::of(&self.ask.basket, found, now) };
+        let quote = if is_key_taken {
+            Err(Rejection::KeyReused)
+        } else {
+            Quote::of(&self.ask.basket, found, self.tax_rules, now)
+        };
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);
         }

@@ -1,15 +1,16 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Prices, Rejection, TaxRate,
+    tax_lines,
 };
 use key_schema::value::{Money, Timestamp};
 
 use crate::found::Found;
-use crate::{Basket, MaxOpenUnits, OrderRequest};
+use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules};
 
-/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount`, and the payments
-/// add up to `total`.
+/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` and with the `tax` on
+/// top, and the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The lines, sorted by product id, as they are stored.
@@ -18,6 +19,8 @@ pub struct Quote {
     pub subtotal: Money,
     /// The amount that the discount code takes off.
     pub discount: Money,
+    /// The tax that comes on top of the prices, if they do not include it.
+    pub tax: Option<Money>,
     /// The amount to pay.
     pub total: Money,
     /// The payments. None of them is zero: an order with a total of zero has no payments.
@@ -31,21 +34,24 @@ impl Quote {
     ///
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
-    pub fn of(basket: &Basket, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
+    pub fn of(basket: &Basket, found: &Found, rules: TaxRules, now: Timestamp) -> Result<Self, Rejection> {
         if found.customer.is_none() {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();
-        let (lines, subtotal) = lines(request, found)?;
+        let (mut lines, subtotal) = lines(request, found)?;
         let discount = discount(request, found, subtotal, now)?;
-        let total = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let tax = tax(&mut lines, discount, found, rules)?;
+        let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let total = tax.map_or(Some(net), |tax| net.checked_add(tax)).filter(|total| total.is_chargeable());
+        let total = total.ok_or(Rejection::TooExpensive)?;
         if request.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total)?;
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
-        Ok(Self { lines, subtotal, discount, total, payments, is_use_counted })
+        Ok(Self { lines, subtotal, discount, tax, total, payments, is_use_counted })
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -106,6 +112,7 @@ fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money
             quantity: asked.quantity,
             unit_price: stock.price,
             amount,
+            tax: None,
         });
     }
     lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
@@ -126,6 +133,16 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
         Some(discount) => Ok(subtotal.percent(discount.percent)),
         None => Err(Rejection::DiscountInvalid { code: code.clone() }),
     }
+}
+
+/// Puts its tax on each line, if the shop has rates for its country. Returns the tax that comes on top of the prices, if they
+/// do not include it.
+fn tax(lines: &mut [OrderLine], discount: Money, found: &Found, rules: TaxRules) -> Result<Option<Money>, Rejection> {
+    let (Some(taxed), Some(taxes)) = (rules.taxed(), &found.taxes) else { return Ok(None) };
+    let rate = |line: &OrderLine| taxes.rate(taxed.country, &found.products.get(&line.product_id)?.category);
+    let Some(rates) = lines.iter().map(rate).collect::<Option<Vec<TaxRate>>>() else { return Ok(None) };
+    let on_top = tax_lines(lines, discount, &rates, taxed.prices).ok_or(Rejection::TooExpensive)?;
+    Ok((taxed.prices == Prices::ExcludeTax).then_some(on_top))
 }
 
 /// The payments. Gift cards pay first, in the order of the request, each at most its balance. The bank card pays the

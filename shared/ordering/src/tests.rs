@@ -1,11 +1,14 @@
 //! Invariants of a quote, for any shop and any basket.
 
-use key_schema::entity::{Customer, Discount, GiftCard, OrderLine, Payment, Product, Rejection, Stock, WholeStock};
-use key_schema::value::{Cells, Currency, Money, OrderId, ProductId, Timestamp};
+use key_schema::entity::{
+    CountryTaxes, Customer, Discount, GiftCard, OrderLine, Payment, Prices, Product, Rejection, Stock, TaxRate, Taxes,
+    WholeStock, tax_on_top,
+};
+use key_schema::value::{Cells, Country, Currency, Money, OrderId, ProductId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine};
+use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, TaxRules};
 
 pub(crate) fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
@@ -80,26 +83,45 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
     (request, found)
 }
 
+fn germany() -> Country {
+    Country::try_from("DE".to_owned()).expect("a country")
+}
+
+/// One rate for all that is sold in Germany.
+fn taxes(rate: i64) -> Taxes {
+    let standard = TaxRate::try_from(rate).expect("a rate");
+    let countries = vec![CountryTaxes { country: germany(), standard, categories: Vec::new() }];
+    Taxes { countries, updated_at: now(), version: 1 }
+}
+
 fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
     amounts.map(Money::amount).sum()
 }
 
 proptest! {
-    /// Lines less discount equals gift cards plus bank card, to the minor unit.
+    /// Lines less discount, with the tax on top, equals gift cards plus bank card, to the minor unit.
     #[test]
     fn totals_always_add_up(
         prices in vec(0i64..2_000_000, 1..=40),
         cards in vec(1i64..5_000_000, 0..=4),
         percent in proptest::option::of(1i64..=100),
+        tax in proptest::option::of((0i64..=10_000, any::<bool>())),
     ) {
-        let (request, found) = shop(&prices, &cards, percent);
+        let (request, mut found) = shop(&prices, &cards, percent);
+        found.taxes = tax.map(|(rate, _)| taxes(rate));
+        let prices = tax.map(|(_, includes)| if includes { Prices::IncludeTax } else { Prices::ExcludeTax });
+        let rules = prices.map_or(TaxRules::default(), |prices| TaxRules::new(germany(), prices));
         let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, now()).expect("everything is there");
+        let quote = Quote::of(&basket, &found, rules, now()).expect("everything is there");
 
         let lines = sum(quote.lines.iter().map(|line| line.amount));
         let paid = sum(quote.payments.iter().map(Payment::amount));
         prop_assert_eq!(quote.subtotal.amount(), lines);
-        prop_assert_eq!(quote.total.amount(), lines - quote.discount.amount());
+        let tax = quote.tax.map_or(0, Money::amount);
+        prop_assert_eq!(quote.total.amount(), lines - quote.discount.amount() + tax);
+        prop_assert_eq!(quote.tax, tax_on_top(&quote.lines, quote.total.currency()));
+        prop_assert_eq!(quote.tax.is_some(), prices == Some(Prices::ExcludeTax));
+        prop_assert!(quote.lines.iter().all(|line| line.tax.is_some() == prices.is_some()));
         prop_assert_eq!(paid, quote.total.amount());
         prop_assert!(quote.payments.iter().all(|payment| !payment.amount().is_zero()), "no payment is zero");
     }
@@ -111,7 +133,7 @@ proptest! {
     ) {
         let (request, found) = shop(&prices, &cards, None);
         let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, now()).expect("everything is there");
+        let quote = Quote::of(&basket, &found, TaxRules::default(), now()).expect("everything is there");
 
         let mut emptied = 0;
         for payment in &quote.payments {
@@ -180,6 +202,7 @@ fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
             quantity: 1.try_into().expect("a quantity"),
             unit_price: first.price,
             amount: first.price,
+            tax: None,
         };
         found.stock.insert(product.clone(), whole.first());
         found.cells.clear();
@@ -218,7 +241,7 @@ fn an_order_takes_two_write_units_for_each_write_and_one_for_each_index_entry() 
 fn quoted(change: impl FnOnce(&mut OrderRequest, &mut Found)) -> Result<Quote, Rejection> {
     let (mut request, mut found) = shop(&[1000, 2000], &[500], Some(10));
     change(&mut request, &mut found);
-    Quote::of(&Basket::try_from(request).expect("a basket"), &found, now())
+    Quote::of(&Basket::try_from(request).expect("a basket"), &found, TaxRules::default(), now())
 }
 
 fn usd(amount: i64) -> Money {

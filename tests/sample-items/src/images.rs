@@ -8,15 +8,15 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey,
-    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase,
-    Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, Side, Stock,
-    StockCell, UsernameClaim, ViewMark,
+    Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, Discount, EmailClaim, GiftCard,
+    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums,
+    PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection,
+    Repair, Return, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
-    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId, ProductId,
-    Quantity, RequestHash, ReturnId, Timestamp,
+    Cells, Country, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId,
+    ProductId, Quantity, RequestHash, ReturnId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -37,6 +37,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.sold(revision)?);
         images.extend(parts.counted(revision)?);
         images.extend(parts.moving(revision)?);
+        images.push((Kind::Taxes(revision), parts.taxes(revision)?));
     }
     for revision in [First, Changed, Moved] {
         images.push((Kind::Product(revision), item(&parts.product(revision)?.0)?));
@@ -123,6 +124,14 @@ impl<'a> Parts<'a> {
             price: Money::nearest(1999, Currency::try_from("EUR".to_owned())?),
             reason: "r".repeat(sizes.name),
         })
+    }
+
+    fn taxes(&self, revision: Revision) -> Result<Item, NoSample> {
+        let category = "k".repeat(self.sizes.id).parse()?;
+        let reduced = CategoryTax { category, rate: TaxRate::try_from(700)? };
+        let country = Country::try_from("DE".to_owned())?;
+        let taxes = CountryTaxes { country, standard: TaxRate::try_from(1900)?, categories: vec![reduced] };
+        item(&Taxes { countries: vec![taxes], updated_at: self.at, version: number(revision).into() })
     }
 
     fn name(&self, revision: Revision) -> String {
@@ -296,6 +305,7 @@ impl<'a> Parts<'a> {
             quantity: Quantity::try_from(1)?,
             unit_price: self.price,
             amount: self.price,
+            tax: None,
         };
         let line = OrderItem {
             order_id: order_id(),

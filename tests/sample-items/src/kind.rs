@@ -10,7 +10,7 @@ use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
     FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
     PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -95,6 +95,7 @@ impl Kind {
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             ParkedCounts::TYPE => Self::ParkedCounts,
             FoldLease::TYPE => Self::FoldLease(First),
+            Taxes::TYPE => Self::Taxes(First),
             Reconciliation::TYPE => Self::Reconciliation(First),
             Move::TYPE => Self::Move(First),
             Repair::TYPE => Self::Repair,

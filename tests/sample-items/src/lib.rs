@@ -134,6 +134,8 @@ pub enum Kind {
     GiftCard(Revision),
     /// An order's entry on a gift card.
     GiftCardEntry(PaymentStatus),
+    /// The tax rates.
+    Taxes(Revision),
     /// The totals of a day.
     DayTotals(Revision),
     /// The checkpoint of counting a shard of the stream.

@@ -12,9 +12,11 @@ use crate::openapi;
 pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Page", &["items", "next"]),
     ("Cancellation", &["at", "cause", "reason"]),
+    ("CategoryTax", &["category", "rate"]),
     ("Cart", &["expiresAt", "lines", "updatedAt"]),
     ("CartLine", &["productId", "quantity"]),
     ("CategoryCount", &["category", "products"]),
+    ("CountryTaxes", &["categories", "country", "standard"]),
     ("Credit", &["amount", "productId", "units"]),
     ("Customer", &["createdAt", "customerId", "email", "name", "stats", "username", "version"]),
     ("CustomerStats", &["orders", "spent"]),
@@ -25,7 +27,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("GiftCardEntry", &["amount", "at", "returned", "status"]),
     ("GiftCardView", &["entries"]),
     ("Image", &["imageId", "url"]),
-    ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments"]),
+    ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments", "taxes"]),
     ("Money", &["amount", "currency"]),
     (
         "Order",
@@ -44,13 +46,15 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "returns",
             "status",
             "subtotal",
+            "tax",
             "total",
             "version",
         ],
     ),
     ("OrderItem", &["customerId", "orderId", "placedAt"]),
-    ("OrderLine", &["amount", "name", "productId", "quantity", "unitPrice"]),
+    ("OrderLine", &["amount", "name", "productId", "quantity", "tax", "unitPrice"]),
     ("Overview", &["customer", "orders"]),
+    ("LineTax", &["added", "amount", "rate"]),
     ("LineUnits", &["productId", "quantity"]),
     (
         "Payment",
@@ -128,6 +132,8 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ),
     ("SearchResult", &["facets", "items", "next", "total"]),
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
+    ("Tax", &["net", "rate", "tax"]),
+    ("Taxes", &["countries", "updatedAt"]),
 ];
 
 /// A field of a reply: the names of its schema and of the field.

@@ -1,8 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue, Product,
-    QueuedOrder, Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
+    Credit, Discount, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment,
+    PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
+    TaxRate,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -18,6 +19,10 @@ fn later() -> Timestamp {
 
 fn amount() -> Money {
     Money::nearest(1999, Currency::try_from("EUR".to_owned()).expect("a currency"))
+}
+
+fn tax() -> LineTax {
+    LineTax { rate: TaxRate::try_from(1900).expect("a rate"), amount: amount(), added: true }
 }
 
 /// The rare states, derived from the samples.
@@ -36,6 +41,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
                 let imported_at = Some(later());
+                rare.push(image("Order(Taxed)", &Order { tax: Some(amount()), ..order.clone() }));
                 rare.push(image(
                     "Order(Returned)",
                     &Order { credits, returning, return_count: 2, pay_later: true, imported_at, ..order },
@@ -44,7 +50,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             ("orderItem", _) => {
                 let line: OrderItem = from_item(item()).expect("a line");
                 let imported_at = Some(later());
-                rare.push(image("OrderItem(Imported)", &OrderItem { imported_at, uncounted: true, ..line }));
+                rare.push(image("OrderItem(Imported)", &OrderItem { imported_at, uncounted: true, ..line.clone() }));
+                let taxed = OrderLine { tax: Some(tax()), ..line.line };
+                rare.push(image("OrderItem(Taxed)", &OrderItem { line: taxed, ..line }));
             }
             ("giftCardEntry", "GiftCardEntry(Captured)") => {
                 let entry: GiftCardEntry = from_item(item()).expect("an entry");
@@ -52,6 +60,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             }
             ("invoice", "Invoice(Captured)" | "CardInvoice(Captured)") => {
                 let mut invoice: Invoice = from_item(item()).expect("an invoice");
+                let taxes = vec![RateTax { rate: tax().rate, net: amount(), tax: amount() }];
+                rare.push(image(&sample.state.replace("Captured", "Taxed"), &Invoice { taxes, ..invoice.clone() }));
                 invoice.payments.iter_mut().for_each(credit);
                 rare.push(image(&sample.state.replace("Captured", "Credited"), &invoice));
             }
@@ -103,7 +113,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 16 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 20 + rejections().len(), "a sample has another name than here");
     rare
 }
 

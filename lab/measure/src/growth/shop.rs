@@ -212,6 +212,7 @@ impl Shop {
             changed_at: Some(placed_at),
             version: 1,
             subtotal: amount,
+            tax: None,
             discount: Money::zero(self.euro),
             discount_code: None,
             uncounted_code: None,
@@ -256,9 +257,17 @@ impl Shop {
             customer_id: customer_id.clone(),
             issued_at: placed_at,
             amount,
+            taxes: Vec::new(),
             payments: vec![Payment::Card(CardPayment { status, reference, settlement, ..CardPayment::of(amount) })],
         };
-        let line = OrderLine { product_id, name: Self::name(rank), quantity: quantity.try_into()?, unit_price, amount };
+        let line = OrderLine {
+            product_id,
+            name: Self::name(rank),
+            quantity: quantity.try_into()?,
+            unit_price,
+            amount,
+            tax: None,
+        };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {
             order_id: order_id.clone(),
             reason: "no signature".to_owned(),

@@ -150,6 +150,7 @@ impl Placing {
             quantity: 1.try_into()?,
             unit_price: price,
             amount: price,
+            tax: None,
         };
         let payment = Payment::Card(CardPayment::of(price));
         let order = Order {
@@ -160,6 +161,7 @@ impl Placing {
             changed_at: Some(placed_at),
             version: 1,
             subtotal: price,
+            tax: None,
             discount: Money::zero(price.currency()),
             discount_code: None,
             uncounted_code: None,
@@ -182,6 +184,7 @@ impl Placing {
             customer_id: customer_id.clone(),
             issued_at: placed_at,
             amount: price,
+            taxes: Vec::new(),
             payments: vec![payment],
         };
         let item = OrderItem { order_id, customer_id, placed_at, shard: 0, line, imported_at: None, uncounted: false };

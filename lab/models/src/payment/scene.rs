@@ -19,6 +19,7 @@ pub(super) fn placed() -> WholeOrder {
             changed_at: None,
             version: 1,
             subtotal: amount,
+            tax: None,
             discount: Money::zero(amount.currency()),
             discount_code: None,
             uncounted_code: None,
@@ -41,6 +42,7 @@ pub(super) fn placed() -> WholeOrder {
             quantity: 2.try_into().expect("a quantity"),
             unit_price: Money::nearest(WHOLE / 2, amount.currency()),
             amount,
+            tax: None,
         }],
         invoice: Invoice {
             invoice_id: InvoiceId::of(&order_id),
@@ -48,6 +50,7 @@ pub(super) fn placed() -> WholeOrder {
             customer_id: customer_id(),
             issued_at: now(),
             amount,
+            taxes: Vec::new(),
             payments: vec![Payment::Card(CardPayment::of(amount))],
         },
         flag: None,

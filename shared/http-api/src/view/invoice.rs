@@ -1,4 +1,4 @@
-use key_schema::entity::{Balance, Invoice, Payment, PaymentState};
+use key_schema::entity::{Balance, Invoice, Payment, PaymentState, RateTax};
 use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,6 +14,9 @@ pub struct InvoiceView {
     issued_at: Timestamp,
     /// The amount to pay, which is the order's total.
     amount: Money,
+    /// The taxes in the amount, a rate each, the lowest first. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taxes: Vec<RateTax>,
     /// The payments: gift cards first, the rest by bank card.
     payments: Vec<PaymentView>,
 }
@@ -68,9 +71,9 @@ pub enum PaymentView {
 
 impl From<Invoice> for InvoiceView {
     fn from(invoice: Invoice) -> Self {
-        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, payments } = invoice;
+        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, taxes, payments } = invoice;
         let payments = payments.into_iter().map(PaymentView::from).collect();
-        Self { invoice_id, order_id, customer_id, issued_at, amount, payments }
+        Self { invoice_id, order_id, customer_id, issued_at, amount, taxes, payments }
     }
 }
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::{InvoiceView, ReturnView};
 use crate::Caller;
 
-/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
+/// An order. `total` is `subtotal` less `discount`, with the `tax` if there is one, and the invoice's payments add up to it. In lists, lines,
 /// invoice, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,6 +24,10 @@ pub struct OrderView {
     discount: Money,
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
+    /// The tax of all lines that comes on top of the prices. Absent if the prices include the tax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tax: Option<Money>,
     total: Money,
     /// Whether the order may stay unpaid for days instead of minutes. Absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -147,6 +151,7 @@ impl From<Order> for OrderView {
             subtotal: order.subtotal,
             discount: order.discount,
             discount_code: order.discount_code.or(order.uncounted_code),
+            tax: order.tax,
             total: order.total,
             pay_later: order.pay_later,
             credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),

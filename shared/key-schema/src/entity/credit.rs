@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::OrderLine;
+use super::{LineTax, OrderLine};
 use crate::value::{Money, ProductId, Quantity};
 
 #[cfg(test)]
@@ -24,7 +24,8 @@ pub struct Credit {
     pub units: u32,
     /// The price of these units before the discount, in minor units. The product's revenue is less by this amount.
     pub gross: i64,
-    /// The amount credited for these units, in minor units: their price less their share of the discount.
+    /// The amount credited for these units, in minor units: their price less their share of the discount, with the tax
+    /// that came on top of it.
     pub amount: i64,
 }
 
@@ -55,19 +56,21 @@ impl Credit {
     pub fn of(lines: &[OrderLine], discount: Money, units: impl Fn(&ProductId) -> u32) -> Vec<Self> {
         let nets = net_amounts(lines, discount);
         let credits = lines.iter().zip(nets).map(|(line, net)| {
+            let paid = net + line.tax.map_or(0, LineTax::on_top);
             let units = units(&line.product_id).min(line.quantity.get());
             Self {
                 product_id: line.product_id.clone(),
                 units,
                 gross: line.unit_price.amount() * i64::from(units),
-                amount: value_of(net, units, line.quantity),
+                amount: value_of(paid, units, line.quantity),
             }
         });
         credits.filter(|credit| credit.units > 0).collect()
     }
 }
 
-/// The amount of each line less its share of the discount, in minor units. The sum is the order's total.
+/// The amount of each line less its share of the discount, in minor units. With the taxes that come on top, the sum is the
+/// order's total.
 pub(super) fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
     let subtotal: i128 = lines.iter().map(|line| i128::from(line.amount.amount())).sum();
     let (mut gross, mut shared) = (0, 0);
@@ -92,9 +95,9 @@ fn share_of(discount: Money, gross: i128, subtotal: i128) -> i64 {
     i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
 }
 
-/// The value of `units` out of a line of `quantity` with this net amount, rounded down.
-fn value_of(net: i64, units: u32, quantity: Quantity) -> i64 {
-    let value = i128::from(net) * i128::from(units) / i128::from(quantity.get());
-    // At most `net`, which is an i64.
+/// The value of `units` out of a line of `quantity` for which this amount was paid, rounded down.
+fn value_of(paid: i64, units: u32, quantity: Quantity) -> i64 {
+    let value = i128::from(paid) * i128::from(units) / i128::from(quantity.get());
+    // At most `paid`, which is an i64.
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::stock::is_zero;
-use super::{CardPayment, OrderStatus};
+use super::{CardPayment, OrderStatus, RateTax};
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 
 /// The invoice of an order. The amounts of its payments add up to its amount.
@@ -17,6 +17,9 @@ pub struct Invoice {
     pub issued_at: Timestamp,
     /// The amount to pay, which is the order's total.
     pub amount: Money,
+    /// The taxes in the amount, a rate each, the lowest first. Empty if the lines have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taxes: Vec<RateTax>,
     /// The payments: gift cards first, then at most one card payment for the rest.
     pub payments: Vec<Payment>,
 }

@@ -27,6 +27,7 @@ mod return_of_goods;
 mod stock;
 mod stream_checkpoint;
 mod tally;
+mod tax;
 #[cfg(test)]
 mod tests;
 mod uncounted;
@@ -57,6 +58,9 @@ pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::Sums;
+pub use tax::{
+    CategoryTax, CountryTaxes, LineTax, Prices, RateTax, TaxRate, Taxes, tax_lines, tax_on_top, wrongly_taxed,
+};
 pub use uncounted::{Span, Uncounted};
 
 /// A kind of item.
@@ -102,6 +106,7 @@ entities! {
     Discount = "discount"
     GiftCard = "giftCard"
     GiftCardEntry = "giftCardEntry"
+    Taxes = "taxes"
     DayTotals = "dayTotals"
     StreamCheckpoint = "streamCheckpoint"
     ParkedCounts = "parkedCounts"

@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
 use super::stock::is_zero;
-use super::{Credit, Invoice, LineUnits, Payment, Return, Shortfall};
+use super::{Credit, Invoice, LineTax, LineUnits, Payment, Return, Shortfall};
 
 #[cfg(test)]
 pub(super) mod tests;
 
-/// An order's header. `total` is `subtotal` less `discount`.
+/// An order's header. `total` is `subtotal` less `discount`, and `tax` more if the prices do not include it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
@@ -38,6 +38,9 @@ pub struct Order {
     /// release gives a use back for every cancelled order with a `discountCode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncounted_code: Option<DiscountCode>,
+    /// The tax of all lines that comes on top of the prices. Absent if the prices include the tax, or if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tax: Option<Money>,
     /// The amount to pay.
     pub total: Money,
     /// The hash of the request, which distinguishes a repeated request from a different one with the same key.
@@ -233,6 +236,10 @@ pub struct OrderLine {
     pub unit_price: Money,
     /// `quantity` times `unitPrice`.
     pub amount: Money,
+    /// The tax of the line. Absent if the shop has no tax rates for the country.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tax: Option<LineTax>,
 }
 
 /// An order line as an item of its own.

@@ -259,6 +259,7 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
             quantity: 1.try_into().expect("a quantity"),
             unit_price: eur(1),
             amount: eur(1),
+            tax: None,
         },
     };
     assert_eq!(around_noon(|now| order.is_placed_at(now)), [true, true, false]);

@@ -30,6 +30,7 @@ mod relations;
 mod returns;
 mod stock;
 mod stream_checkpoint;
+mod taxes;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -68,7 +69,7 @@ use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, FoldLease,
     GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts, PaymentDue,
     Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -93,7 +94,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
-    Discount GiftCard GiftCardEntry
+    Discount GiftCard GiftCardEntry Taxes
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
 ];

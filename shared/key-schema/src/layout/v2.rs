@@ -38,6 +38,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     ),
     collections(Table, ("d#", "DISCOUNT#"), META),
     collections(Table, ("g#", "GIFT_CARD#"), &[Own("META"), with("o#", "ORDER#")]),
+    collections(Table, ("taxes", "TAXES"), META),
     collections(Table, ("day#", "DAY#"), &[with("totals", "TOTALS")]),
     collections(Table, ("shard#", "STREAM_SHARD#"), META),
     collections(Table, ("parked#", "PARKED_COUNTS#"), &[with("", "AT#")]),

@@ -2,6 +2,7 @@
 //! invalid value.
 
 mod contact;
+mod country;
 mod day;
 mod id;
 mod money;
@@ -13,6 +14,7 @@ mod time;
 mod time_range;
 
 pub use contact::{EmailAddress, Username};
+pub use country::Country;
 pub use day::{Day, Days};
 pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId, InvoiceId,

@@ -44,6 +44,7 @@ pub(super) fn line(product: &str) -> OrderLine {
         quantity: 1.try_into().expect("a quantity"),
         unit_price: eur(2399),
         amount: eur(2399),
+        tax: None,
     }
 }
 
@@ -83,6 +84,7 @@ pub(super) fn order(id: &str) -> Order {
         changed_at: None,
         version: 1,
         subtotal: eur(4798),
+        tax: None,
         discount: eur(0),
         discount_code: None,
         uncounted_code: None,
@@ -129,6 +131,7 @@ pub(super) fn invoice(order: &OrderId, card: CardPayment) -> Invoice {
         customer_id: "ada".parse().expect("an id"),
         issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
         amount: eur(4798),
+        taxes: Vec::new(),
         payments: vec![Payment::Card(card)],
     }
 }

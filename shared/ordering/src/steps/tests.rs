@@ -48,6 +48,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
         quantity: i64::from(*units).try_into().expect("a quantity"),
         unit_price: eur(*price),
         amount: eur(i64::from(*units) * price),
+        tax: None,
     };
     let lines: Vec<_> = lines.iter().enumerate().map(line).collect();
     let subtotal = if lines.is_empty() { total } else { lines.iter().map(|line| line.amount.amount()).sum() };
@@ -61,6 +62,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             changed_at: Some(at(0)),
             version: 1,
             subtotal: eur(subtotal),
+            tax: None,
             discount,
             discount_code: None,
             uncounted_code: None,
@@ -84,6 +86,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             customer_id: "ada".parse().expect("an id"),
             issued_at: at(0),
             amount: total,
+            taxes: Vec::new(),
             payments,
         },
         flag: None,

@@ -55,6 +55,7 @@ impl Parts<'_> {
             changed_at: Some(if status == Pending { self.at } else { self.later }),
             version: 1,
             subtotal: self.price,
+            tax: None,
             discount: self.price,
             discount_code: self.sizes.discount.then(|| self.discount.clone()),
             uncounted_code: None,
@@ -111,6 +112,7 @@ impl Parts<'_> {
             customer_id: self.customer.clone(),
             issued_at: self.at,
             amount: self.price,
+            taxes: Vec::new(),
             payments,
         })
     }

@@ -146,7 +146,7 @@ impl Publication {
             item.make_up(format!("the name {name}, as the product has it today"));
             name
         });
-        Ok(LineRecord { product_id, name, quantity, unit_price })
+        Ok(LineRecord { product_id, name, quantity, unit_price, tax: None })
     }
 
     /// Reads invoices and payments.

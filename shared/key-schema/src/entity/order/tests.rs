@@ -90,6 +90,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             customer_id: "ada".parse().expect("an id"),
             issued_at: at("2026-11-21"),
             amount: eur(10),
+            taxes: Vec::new(),
             payments: payments.to_vec(),
         },
         order: Order {
@@ -100,6 +101,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             changed_at: Some(at("2026-11-21")),
             version: 1,
             subtotal: eur(10),
+            tax: None,
             discount: eur(0),
             discount_code: None,
             uncounted_code: None,

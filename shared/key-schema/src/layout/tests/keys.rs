@@ -103,7 +103,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
-        AnyEntity::Reconciliation(_) | AnyEntity::Move(_) => vec![],
+        AnyEntity::Reconciliation(_) | AnyEntity::Move(_) | AnyEntity::Taxes(_) => vec![],
         AnyEntity::Repair(repair) => {
             return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
-    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
+    Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Credit,
+    Customer, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord,
+    Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts,
+    PaymentDue, Phase, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return,
+    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark,
+    ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -16,6 +17,12 @@ use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
 impl Parts {
     fn units(&self) -> LineUnits {
         LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn taxed(&self) -> CountryTaxes {
+        let country = "DE".to_owned().try_into().expect("a country");
+        let reduced = CategoryTax { category: self.category.clone(), rate: TaxRate::default() };
+        CountryTaxes { country, standard: TaxRate::default(), categories: vec![reduced] }
     }
 
     fn credit(&self) -> Credit {
@@ -38,6 +45,7 @@ impl Parts {
             quantity: self.quantity,
             unit_price: some,
             amount: more,
+            tax: self.until.map(|_| LineTax { rate: TaxRate::default(), amount: some, added: number > 1 }),
         };
         vec![
             AnyEntity::Customer(Customer {
@@ -114,6 +122,7 @@ impl Parts {
                 changed_at: self.until,
                 version: number,
                 subtotal: some,
+                tax: None,
                 discount: more,
                 discount_code: self.until.map(|_| self.discount.clone()),
                 uncounted_code: self.until.is_none().then(|| self.discount.clone()),
@@ -149,6 +158,7 @@ impl Parts {
                 customer_id: customer_id(),
                 issued_at: at,
                 amount: some,
+                taxes: Vec::new(),
                 payments: self.payments.clone(),
             }),
             AnyEntity::PaymentDue(PaymentDue {
@@ -200,6 +210,11 @@ impl Parts {
                 at,
                 status: self.paid,
                 returned: i64::from(self.shard),
+            }),
+            AnyEntity::Taxes(Taxes {
+                countries: self.until.map(|_| self.taxed()).into_iter().collect(),
+                updated_at: at,
+                version: number,
             }),
             AnyEntity::DayTotals(DayTotals {
                 date: at.day(),

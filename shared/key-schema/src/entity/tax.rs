@@ -1,0 +1,193 @@
+//! Tax: the rates, and the tax of each line of an order.
+//!
+//! The tax of a line is computed from the line's amount less its share of the discount, and rounded to the minor unit by
+//! itself. The tax of a rate is the sum over its lines. So the lines, the rates and the order add up, and each line of an
+//! invoice can be checked by itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::OrderLine;
+use super::credit::net_amounts;
+use crate::value::{Category, Country, Currency, Invalid, Money, Timestamp};
+
+#[cfg(test)]
+mod tests;
+
+/// A tax rate in hundredths of a percent: 1900 is 19 %. At most 100 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u32, minimum = 0, maximum = 10_000, example = 1900)]
+pub struct TaxRate(u16);
+
+impl TaxRate {
+    /// 100 %.
+    const WHOLE: i128 = 10_000;
+
+    /// The tax in an amount that includes it, in minor units, rounded half to even.
+    fn included_in(self, amount: i64) -> i64 {
+        let rate = i128::from(self.0);
+        rounded(i128::from(amount) * rate, Self::WHOLE + rate)
+    }
+
+    /// The tax on an amount, in minor units, rounded half to even.
+    fn on(self, amount: i64) -> i64 {
+        rounded(i128::from(amount) * i128::from(self.0), Self::WHOLE)
+    }
+}
+
+impl TryFrom<i64> for TaxRate {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        let rate = u16::try_from(number).ok().filter(|rate| i128::from(*rate) <= Self::WHOLE);
+        rate.map(Self).ok_or_else(|| Invalid::new("a tax rate must be 0 to 10000 hundredths of a percent"))
+    }
+}
+
+/// `dividend / divisor`, rounded half to even. The quotient is at most an amount of money, and so an `i64`.
+fn rounded(dividend: i128, divisor: i128) -> i64 {
+    let (whole, rest) = (dividend / divisor, dividend % divisor);
+    let up = 2 * rest > divisor || (2 * rest == divisor && whole % 2 == 1);
+    i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
+}
+
+/// The tax of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LineTax {
+    /// The rate.
+    pub rate: TaxRate,
+    /// The tax on the line's amount less its share of the discount.
+    pub amount: Money,
+    /// Whether the tax comes on top of the prices. If not, the prices include it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
+}
+
+impl LineTax {
+    /// The part of the tax that comes on top of the line's amount, in minor units.
+    pub fn on_top(self) -> i64 {
+        if self.added { self.amount.amount() } else { 0 }
+    }
+}
+
+/// The tax of all lines of one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Tax)]
+pub struct RateTax {
+    /// The rate.
+    pub rate: TaxRate,
+    /// The amount that is taxed: the lines of this rate less the discount, without the tax.
+    pub net: Money,
+    /// The tax.
+    pub tax: Money,
+}
+
+/// Whether the shop's prices include tax.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prices {
+    /// The customer pays the prices as they are.
+    IncludeTax,
+    /// Tax comes on top.
+    ExcludeTax,
+}
+
+/// The tax rates of the shop, as staff write them. There is one such item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Taxes {
+    /// The rates, a country each. An order to another country is not taxed.
+    pub countries: Vec<CountryTaxes>,
+    pub updated_at: Timestamp,
+    /// The number of times the rates were written, which is the `ETag`.
+    pub version: u64,
+}
+
+/// The tax rates of one country.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CountryTaxes {
+    /// The country.
+    pub country: Country,
+    /// The rate of all categories that are not listed.
+    pub standard: TaxRate,
+    /// The rates of other categories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub categories: Vec<CategoryTax>,
+}
+
+/// The tax rate of one category in one country.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CategoryTax {
+    /// The category of the products.
+    pub category: Category,
+    /// The rate.
+    pub rate: TaxRate,
+}
+
+impl Taxes {
+    /// The rate of a category in a country; `None` if the shop has no rates for the country.
+    pub fn rate(&self, country: Country, category: &Category) -> Option<TaxRate> {
+        let taxes = self.countries.iter().find(|taxes| taxes.country == country)?;
+        let other = taxes.categories.iter().find(|other| other.category == *category);
+        Some(other.map_or(taxes.standard, |other| other.rate))
+    }
+}
+
+impl RateTax {
+    /// The taxes of an order's lines, a rate each, the lowest first.
+    pub fn of(lines: &[OrderLine], discount: Money) -> Vec<Self> {
+        let mut sums: BTreeMap<TaxRate, (i64, i64)> = BTreeMap::new();
+        for (line, amount) in lines.iter().zip(net_amounts(lines, discount)) {
+            let Some(tax) = line.tax else { continue };
+            let included = tax.amount.amount() - tax.on_top();
+            let (net, sum) = sums.entry(tax.rate).or_default();
+            *net += amount - included;
+            *sum += tax.amount.amount();
+        }
+        let money = |amount| Money::nearest(amount, discount.currency());
+        sums.into_iter().map(|(rate, (net, tax))| Self { rate, net: money(net), tax: money(tax) }).collect()
+    }
+}
+
+/// Puts its tax on each line: `rates` has the rate of each, in the order of the lines. Returns the tax that comes on top
+/// of the prices; `None` if that exceeds the greatest amount of money.
+pub fn tax_lines(lines: &mut [OrderLine], discount: Money, rates: &[TaxRate], prices: Prices) -> Option<Money> {
+    let nets = net_amounts(lines, discount);
+    let mut on_top = Money::zero(discount.currency());
+    for ((line, rate), amount) in lines.iter_mut().zip(rates).zip(nets) {
+        let tax = match prices {
+            Prices::IncludeTax => rate.included_in(amount),
+            Prices::ExcludeTax => rate.on(amount),
+        };
+        let amount = Money::new(tax, discount.currency())?;
+        let tax = LineTax { rate: *rate, amount, added: prices == Prices::ExcludeTax };
+        on_top = on_top.checked_add(Money::new(tax.on_top(), discount.currency())?)?;
+        line.tax = Some(tax);
+    }
+    Some(on_top)
+}
+
+/// The tax of all lines that comes on top of the prices; `None` if no line has such a tax, or if the sum exceeds the
+/// greatest amount of money.
+pub fn tax_on_top(lines: &[OrderLine], currency: Currency) -> Option<Money> {
+    let added: Vec<LineTax> = lines.iter().filter_map(|line| line.tax).filter(|tax| tax.added).collect();
+    let sum = added.iter().try_fold(0_i64, |sum, tax| sum.checked_add(tax.on_top()))?;
+    if added.is_empty() { None } else { Money::new(sum, currency) }
+}
+
+/// The lines whose tax is not that of their rate.
+pub fn wrongly_taxed(lines: &[OrderLine], discount: Money) -> impl Iterator<Item = &OrderLine> {
+    let nets = net_amounts(lines, discount);
+    lines.iter().zip(nets).filter_map(move |(line, amount)| {
+        let LineTax { rate, amount: tax, added } = line.tax?;
+        let expected = if added { rate.on(amount) } else { rate.included_in(amount) };
+        (tax.amount() != expected || tax.currency() != discount.currency()).then_some(line)
+    })
+}

@@ -1,0 +1,45 @@
+//! The shop's rules of tax.
+
+use key_schema::entity::Prices;
+use key_schema::value::Country;
+use lambda::{Environment, FromEnvironment, Misconfigured};
+
+/// Whether the shop reckons tax, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaxRules(Option<Taxed>);
+
+/// The rules of a shop that reckons tax.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taxed {
+    /// The country whose rates orders have: the variable `TAX_COUNTRY`.
+    pub(crate) country: Country,
+    /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
+    pub(crate) prices: Prices,
+}
+
+impl TaxRules {
+    /// The rules of a shop in this country.
+    pub const fn new(country: Country, prices: Prices) -> Self {
+        Self(Some(Taxed { country, prices }))
+    }
+
+    pub(crate) const fn taxed(self) -> Option<Taxed> {
+        self.0
+    }
+}
+
+impl FromEnvironment for TaxRules {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let prices = match environment.required("PRICES_INCLUDE_TAX")? {
+            "true" => Prices::IncludeTax,
+            "false" => Prices::ExcludeTax,
+            other => {
+                return Err(Misconfigured::Invalid(format!("PRICES_INCLUDE_TAX must be true or false, not {other:?}")));
+            }
+        };
+        let Some(country) = environment.declared("TAX_COUNTRY")? else { return Ok(Self::default()) };
+        let country = Country::try_from(country.to_owned());
+        let country = country.map_err(|invalid| Misconfigured::Invalid(format!("TAX_COUNTRY: {invalid}")))?;
+        Ok(Self::new(country, prices))
+    }
+}
