@@ -9,7 +9,7 @@ use shop::{Reply, Shop, eur};
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
 
 /// A shop in Germany, where books have another rate than all else.
-async fn shop(prices_include_tax: bool) -> Shop {
+pub async fn shop(prices_include_tax: bool) -> Shop {
     let shop = Shop::open_with(|template| {
         for function in &mut template.functions {
             let mut set = |name: &str, value: &str| {
@@ -31,16 +31,16 @@ async fn shop(prices_include_tax: bool) -> Shop {
     shop
 }
 
-fn rates(standard: u32, books: u32) -> Value {
+pub fn rates(standard: u32, books: u32) -> Value {
     let books = json!([{ "category": "books", "rate": books }]);
     json!({ "countries": [{ "country": "DE", "standard": standard, "categories": books }] })
 }
 
-async fn put(shop: &Shop, headers: &[(&str, &str)], rates: &Value) -> Reply {
+pub async fn put(shop: &Shop, headers: &[(&str, &str)], rates: &Value) -> Reply {
     shop.admin().send(Method::PUT, "/taxes", headers, Some(rates.to_string())).await
 }
 
-fn both() -> Value {
+pub fn both() -> Value {
     json!({ "lines": [{ "productId": "novel", "quantity": 1 }, { "productId": "cup", "quantity": 2 }] })
 }
 

@@ -16,6 +16,7 @@ use shop::{Client, Reply, Shop, eur};
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
+use crate::taxes;
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {
@@ -60,6 +61,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
         }
     }
     more(&shop, &mut ada).await;
+    taxed(&mut ada).await;
 
     let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
         fields.iter().map(|field| ((*schema).to_owned(), (*field).to_owned())).collect()
@@ -68,6 +70,14 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
     let is_unseen = |seen: &&Seen| **seen != shown_elsewhere();
     let unseen: Vec<_> = listed.difference(&ada.seen).filter(is_unseen).collect();
     assert!(unseen.is_empty(), "customers are not shown what is on the list in customer_view.rs: {unseen:?}");
+}
+
+/// The taxes of an order in a shop whose prices exclude them.
+async fn taxed(ada: &mut Witness) {
+    let shop = taxes::shop(false).await;
+    taxes::put(&shop, &[], &taxes::rates(1900, 700)).await.expect(200);
+    ada.client = shop.customer("ada");
+    ada.post("/orders", "taxed", taxes::both()).await.expect(201);
 }
 
 /// A field that another test covers: an order is delayed if its message is a dead letter (`drain.rs`).
