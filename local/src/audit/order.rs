@@ -25,7 +25,7 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     }
     let amounts = [
         ("the lines", sum(lines.iter().map(|line| line.amount), order.subtotal), "the subtotal", order.subtotal),
-        ("subtotal less discount", order.subtotal.checked_sub(order.discount), "the total", order.total),
+        ("subtotal less discount plus shipping", with_shipping(order), "the total", order.total),
         ("the invoice", Some(invoice.amount), "the total", order.total),
         ("the payments", sum(invoice.payments.iter().map(Payment::amount), order.total), "the total", order.total),
     ];
@@ -51,6 +51,12 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     }
     faults.extend(faults_of_credits(whole));
     faults
+}
+
+/// The subtotal less the discount plus the shipping. `None` if they cannot be added up.
+fn with_shipping(order: &Order) -> Option<Money> {
+    let goods = order.subtotal.checked_sub(order.discount)?;
+    goods.checked_add(order.shipping.unwrap_or(Money::zero(goods.currency())))
 }
 
 /// The breaches of the order's credits and returns.

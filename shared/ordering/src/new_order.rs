@@ -1,6 +1,6 @@
 //! The items of a new order, made from its quote.
 
-use key_schema::entity::{Invoice, Order, OrderStatus, WholeOrder};
+use key_schema::entity::{Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use table::StatusShards;
 
@@ -29,6 +29,7 @@ pub(crate) fn new_order(
         discount: quote.discount,
         discount_code,
         uncounted_code,
+        shipping: quote.shipping,
         total: quote.total,
         request_hash: ask.basket.hash().clone(),
         // A basket has at most 40 lines.
@@ -36,6 +37,7 @@ pub(crate) fn new_order(
         units: quote.units(),
         // An order that gift cards pay waits for nothing.
         pay_later: ask.basket.request().pay_later && status == OrderStatus::Pending,
+        has_address: quote.address.is_some(),
         shard: id.spread(status_shards.0),
         cancellation: None,
         credits: Vec::new(),
@@ -52,5 +54,6 @@ pub(crate) fn new_order(
         amount: quote.total,
         payments: quote.payments,
     };
-    WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new() }
+    let address = quote.address.map(|address| OrderAddress { order_id: id.clone(), address });
+    WholeOrder { order, lines: quote.lines, invoice, address, flag: None, returns: Vec::new() }
 }

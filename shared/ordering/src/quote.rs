@@ -1,15 +1,15 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    Address, CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection, weight_of,
 };
 use key_schema::value::{Money, Timestamp};
 
 use crate::found::Found;
 use crate::{Basket, MaxOpenUnits, OrderRequest};
 
-/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount`, and the payments
-/// add up to `total`.
+/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping`, and
+/// the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The lines, sorted by product id, as they are stored.
@@ -18,6 +18,10 @@ pub struct Quote {
     pub subtotal: Money,
     /// The amount that the discount code takes off.
     pub discount: Money,
+    /// The price of shipping. `None` if the order has no address, or the shop no shipping rates.
+    pub shipping: Option<Money>,
+    /// The address to which the order is shipped.
+    pub address: Option<Address>,
     /// The amount to pay.
     pub total: Money,
     /// The payments. None of them is zero: an order with a total of zero has no payments.
@@ -38,14 +42,17 @@ impl Quote {
         let request = basket.request();
         let (lines, subtotal) = lines(request, found)?;
         let discount = discount(request, found, subtotal, now)?;
-        let total = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let goods = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let (address, shipping) = shipping(request, found, goods)?;
+        let total = goods.checked_add(shipping.unwrap_or(Money::zero(goods.currency())));
+        let total = total.filter(|total| total.is_chargeable()).ok_or(Rejection::TooExpensive)?;
         if request.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total)?;
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
-        Ok(Self { lines, subtotal, discount, total, payments, is_use_counted })
+        Ok(Self { lines, subtotal, discount, shipping, address, total, payments, is_use_counted })
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -126,6 +133,27 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
         Some(discount) => Ok(subtotal.percent(discount.percent)),
         None => Err(Rejection::DiscountInvalid { code: code.clone() }),
     }
+}
+
+/// The address, and the price of shipping goods of this price to it.
+///
+/// The rates and the weights are those that were read. The transaction does not check them: all orders would meet at the
+/// one item of the rates. `expectedTotal` holds the order to a quote.
+fn shipping(
+    request: &OrderRequest,
+    found: &Found,
+    goods: Money,
+) -> Result<(Option<Address>, Option<Money>), Rejection> {
+    let Some(ship_to) = &request.ship_to else { return Ok((None, None)) };
+    let address = found.address(ship_to).map_err(|address| Rejection::UnknownAddress { address })?;
+    let Some(rates) = &found.rates else { return Ok((Some(address), None)) };
+    let weights = request.lines.iter().map(|line| {
+        let each = found.products.get(&line.product_id).and_then(|product| product.weight_grams);
+        weight_of(line.quantity.get(), each)
+    });
+    let shipping = rates.price(&address.country, goods, weights.sum());
+    let shipping = shipping.map_err(|_| Rejection::NotShipped { country: address.country.clone() })?;
+    Ok((Some(address), shipping))
 }
 
 /// The payments. Gift cards pay first, in the order of the request, each at most its balance. The bank card pays the

@@ -175,6 +175,7 @@ impl Shop {
             images: Vec::new(),
             initial_stock: STOCK,
             version: 1,
+            weight_grams: None,
             counted_in: None,
         };
         items.push(write_item(&product.counted())?);

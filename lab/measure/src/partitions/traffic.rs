@@ -168,6 +168,8 @@ impl Placing {
             line_count: 1,
             units: 1,
             pay_later: false,
+            shipping: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),

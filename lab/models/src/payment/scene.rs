@@ -27,6 +27,8 @@ pub(super) fn placed() -> WholeOrder {
             line_count: 1,
             units: 2,
             pay_later: false,
+            shipping: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -50,6 +52,7 @@ pub(super) fn placed() -> WholeOrder {
             amount,
             payments: vec![Payment::Card(CardPayment::of(amount))],
         },
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

@@ -69,6 +69,8 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             line_count: u8::try_from(lines.len()).expect("few lines"),
             units: lines.iter().map(|line| line.quantity.get()).sum(),
             pay_later: false,
+            shipping: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -86,6 +88,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             amount: total,
             payments,
         },
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

@@ -63,6 +63,8 @@ impl Parts<'_> {
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
             units: self.sizes.lines,
             pay_later: false,
+            shipping: None,
+            has_address: false,
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
             credits: Vec::new(),

@@ -109,6 +109,8 @@ impl Publication {
             lines,
             discount: None,
             discount_code: None,
+            shipping: None,
+            ship_to: None,
             total,
             gift_cards: Vec::new(),
             card,

@@ -108,6 +108,8 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             line_count: 1,
             units: 1,
             pay_later: false,
+            shipping: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -117,6 +119,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             imported_at: None,
         },
         lines: Vec::new(),
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
-    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
+    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
+    CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag, OrderItem, OrderLine,
+    PairOfSums, ParkedCounts, PaymentDue, Phase, Product, ProductDescription, ProductStats, QueuedOrder,
+    Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, ShippingBand, ShippingRates, ShippingZone,
+    Side, Stock, StockCell, StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -24,6 +25,13 @@ impl Parts {
         Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
     }
 
+    fn address(&self) -> Address {
+        let (text, some) = (|| self.text.clone(), |text: String| self.until.map(|_| text));
+        let country = "DE".parse().expect("a country");
+        let [name, line1, city] = [text(), text(), text()];
+        Address { name, line1, line2: some(text()), city, postal_code: some(text()), region: some(text()), country }
+    }
+
     /// One entity of each kind.
     #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
     pub(in crate::layout::tests) fn entities(&self) -> Vec<AnyEntity> {
@@ -32,6 +40,7 @@ impl Parts {
         let [some, more, most] = money;
         let (customer_id, product_id, order_id, at) =
             (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let address_id = || product.to_string().parse().expect("an id");
         let line = OrderLine {
             product_id: product_id(),
             name: text.clone(),
@@ -61,6 +70,13 @@ impl Parts {
                 version: self.until.map(|_| number),
                 expires_at: at.as_second(),
             }),
+            AnyEntity::CustomerAddresses(CustomerAddresses {
+                customer_id: customer_id(),
+                addresses: vec![SavedAddress { address_id: address_id(), address: self.address() }],
+                default: self.until.map(|_| address_id()),
+                updated_at: at,
+                version: number,
+            }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
             AnyEntity::Product(Product {
@@ -73,6 +89,7 @@ impl Parts {
                 images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
+                weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
                 counted_in: self.until.map(|_| self.category.clone()),
             }),
             AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
@@ -117,11 +134,13 @@ impl Parts {
                 discount: more,
                 discount_code: self.until.map(|_| self.discount.clone()),
                 uncounted_code: self.until.is_none().then(|| self.discount.clone()),
+                shipping: self.until.map(|_| some),
                 total: most,
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 units: self.quantity.get(),
                 pay_later: false,
+                has_address: number % 2 == 0,
                 shard: self.shard,
                 cancellation: self.until.map(|at| Cancellation {
                     at,
@@ -143,6 +162,7 @@ impl Parts {
                 uncounted: number % 2 == 0,
                 line,
             }),
+            AnyEntity::OrderAddress(OrderAddress { order_id: order_id(), address: self.address() }),
             AnyEntity::Invoice(Invoice {
                 invoice_id: invoice,
                 order_id: order_id(),
@@ -200,6 +220,17 @@ impl Parts {
                 at,
                 status: self.paid,
                 returned: i64::from(self.shard),
+            }),
+            AnyEntity::ShippingRates(ShippingRates {
+                zones: vec![ShippingZone {
+                    countries: self.until.iter().map(|_| self.address().country).collect(),
+                    currency: some.currency(),
+                    by: if self.until.is_some() { BandsBy::Weight } else { BandsBy::Price },
+                    bands: vec![ShippingBand { up_to: self.until.map(|_| 1000), price: some.amount() }],
+                    free_from: self.until.map(|_| most.amount()),
+                }],
+                updated_at: at,
+                version: number,
             }),
             AnyEntity::DayTotals(DayTotals {
                 date: at.day(),
