@@ -11,6 +11,8 @@ use crate::openapi;
 /// Fields by the schema's name in the API's description. `Page` is a list itself; `Problem` stands for all problems.
 pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Page", &["items", "next"]),
+    ("Address", &["city", "country", "line1", "line2", "name", "postalCode", "region"]),
+    ("Addresses", &["addresses", "default", "updatedAt"]),
     ("Cancellation", &["at", "cause", "reason"]),
     ("Cart", &["expiresAt", "lines", "updatedAt"]),
     ("CartLine", &["productId", "quantity"]),
@@ -40,8 +42,11 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "lines",
             "orderId",
             "payLater",
+            "paymentMethod",
             "placedAt",
             "returns",
+            "shipTo",
+            "shipping",
             "status",
             "subtotal",
             "total",
@@ -71,10 +76,12 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     (
         "Problem",
         &[
+            "addressId",
             "allowed",
             "available",
             "cardAmount",
             "code",
+            "country",
             "detail",
             "field",
             "lastDay",
@@ -107,8 +114,11 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "productId",
             "stats",
             "version",
+            "weightGrams",
         ],
     ),
+    ("Quote", &["discount", "lines", "payments", "shipping", "subtotal", "total"]),
+    ("QuotedPayment", &["amount", "code", "type"]),
     ("ProductStats", &["orders", "units"]),
     (
         "Return",
@@ -126,6 +136,10 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "status",
         ],
     ),
+    ("SavedAddress", &["addressId"]),
+    ("Shipping", &["updatedAt", "zones"]),
+    ("ShippingBand", &["price", "upTo"]),
+    ("ShippingZone", &["bands", "by", "countries", "currency", "freeFrom"]),
     ("SearchResult", &["facets", "items", "next", "total"]),
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
 ];

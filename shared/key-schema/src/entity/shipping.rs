@@ -35,7 +35,7 @@ pub struct ShippingZone {
     pub bands: Vec<ShippingBand>,
     /// In minor units: from this price of the goods on, after the discount, shipping costs nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0)]
+    #[schema(minimum = 0)]
     pub free_from: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ pub enum BandsBy {
 pub struct ShippingBand {
     /// The most that fits in, in grams or in minor units. If absent, everything fits in: then this is the last band.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0)]
+    #[schema(minimum = 0)]
     pub up_to: Option<i64>,
     /// The price of shipping, in minor units.
     #[schema(minimum = 0)]
