@@ -66,6 +66,7 @@ mod routes;
 mod runbooks;
 mod sample_events;
 mod search;
+mod shipping;
 mod state;
 mod taxes;
 mod the_texts;

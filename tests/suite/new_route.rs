@@ -29,7 +29,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "find-customer",
             "list-invoice-payments",
             "place-order",
+            "put-addresses",
             "put-cart",
+            "put-shipping",
+            "quote-basket",
             "receive-payment-event",
             "receive-return",
             "request-return",
@@ -54,8 +57,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("functions/writes/src/confirm_image.rs", &["adjust-stock", "update-product"]),
     (
         "functions/writes/src/place_order.rs",
-        &["list-open-returns", "list-orders", "list-payments-due", "list-product-orders"],
+        &["list-open-returns", "list-orders", "list-payments-due", "list-product-orders", "quote-basket"],
     ),
+    // It refuses the same baskets.
+    ("functions/writes/src/quote_basket.rs", &["place-order"]),
     ("functions/writes/src/record_view.rs", &["get-product-stats"]),
     ("functions/writes/src/record_views.rs", &["get-product-stats"]),
     // It does each entry of a batch by the route for one product.

@@ -14,7 +14,9 @@ use shop::{Client, Shop, eur};
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
 /// Problems of changes, which the tests of orders, payments, returns, products and images cover.
-const OF_CHANGES: [Kind; 7] = [
+const OF_CHANGES: [Kind; 8] = [
+    // The tests of shipping cover it.
+    Kind::NotShipped,
     Kind::InvalidTransition,
     Kind::TooFewUnits,
     Kind::WithdrawalOver,

@@ -178,7 +178,13 @@ async fn an_event_without_the_earlier_ones_is_answered() {
     let functions = start(&shop);
     for (name, route) in routes().map(|route| (route.function.name(), route.route)) {
         let expected = match route.method {
-            _ if name.starts_with("create-") || ["put-taxes", "write-products"].contains(&name.as_str()) => continue,
+            _ if name.starts_with("create-")
+                || ["put-shipping", "put-taxes", "write-products"].contains(&name.as_str()) =>
+            {
+                continue;
+            }
+            // Without rates there are no zones.
+            _ if name == "get-shipping" => 200,
             // Its signature is too old.
             _ if name == "receive-payment-event" => 400,
             // Views of unknown products are left out.

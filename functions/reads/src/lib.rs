@@ -4,6 +4,7 @@
 
 http_api::routes! {
     find_customer
+    get_addresses
     get_cart
     get_customer
     get_customer_overview
@@ -15,6 +16,7 @@ http_api::routes! {
     get_product
     get_product_stats
     get_taxes
+    get_shipping
     list_categories
     list_customer_invoices
     list_customer_orders

@@ -5,7 +5,7 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Name, ProductId};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Grams, Name, ProductId};
 use serde::Deserialize;
 use table::{Budget, Cause, Commit, Error, Write, Writer, read_item, stored_answer};
 use utoipa::ToSchema;
@@ -42,6 +42,8 @@ pub struct NewProduct {
     description: Text,
     category: Category,
     price: Charge,
+    /// The weight of one unit, for the price of shipping.
+    weight_grams: Option<Grams>,
     /// The number of units that can be sold.
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
@@ -77,6 +79,7 @@ pub async fn handle(
         images: Vec::new(),
         initial_stock: new.stock,
         version: 1,
+        weight_grams: new.weight_grams.filter(|weight| weight.get() > 0),
         counted_in: None,
     }
     .counted();

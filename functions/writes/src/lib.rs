@@ -21,8 +21,11 @@ http_api::routes! {
     delete_cart
     flag_order
     place_order
+    put_addresses
     put_cart
     put_taxes
+    put_shipping
+    quote_basket
     receive_payment_event
     receive_return
     record_view

@@ -13,6 +13,8 @@ use ordering::{
 };
 use table::{Budget, Error};
 
+use crate::quote_basket::pay_later_is_offered;
+
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
     .refuses(&[
@@ -20,6 +22,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
         Kind::OpenUnits,
         Kind::OutOfStock,
         Kind::PriceChanged,
+        Kind::NotShipped,
         Kind::DiscountInvalid,
         Kind::DiscountExhausted,
         Kind::GiftCardInvalid,
@@ -60,9 +63,7 @@ pub async fn handle(
     Json(request): Json<OrderRequest>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
-    if request.pay_later && !pay_later.is_offered() {
-        return Err(Problem::invalid("payLater: this shop takes no orders that are paid later"));
-    }
+    pay_later_is_offered(&request, &pay_later)?;
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer: caller.id, key, basket };
     let wait = waiting_room.wait(&order.basket).await;
@@ -108,7 +109,7 @@ fn placed(order: WholeOrder, answer: fn(Json<OrderView>) -> Replayable<Json<Orde
     Created { location, answer: answer(Json(order.into())) }
 }
 
-fn not_a_basket(error: BasketError) -> Problem {
+pub(crate) fn not_a_basket(error: BasketError) -> Problem {
     match error {
         BasketError::TooLarge(why) => Problem::new(Kind::TooLarge, why),
         BasketError::Invalid(why) => Problem::new(Kind::Validation, why),

@@ -70,7 +70,7 @@ fn check(countries: &[CountryTaxes]) -> Answer<()> {
     if countries.iter().map(|country| country.categories.len()).sum::<usize>() > MOST_RATES {
         return Err(Problem::new(Kind::TooLarge, format!("There are at most {MOST_RATES} rates of categories.")));
     }
-    if let Some(at) = repeated(countries.iter().map(|taxes| taxes.country)) {
+    if let Some(at) = repeated(countries.iter().map(|taxes| &taxes.country)) {
         return Err(Problem::invalid(format!("countries[{at}].country is also in an earlier entry")));
     }
     for (country, taxes) in countries.iter().enumerate() {

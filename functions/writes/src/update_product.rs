@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Product, ProductDescription, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
 use serde::Deserialize;
 use stock::ReadMode;
 use table::{Budget, Commit, Error, Reader, Throttle, Write, Writer};
@@ -25,13 +25,15 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
 
 /// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProductChanges {
     name: Option<Name>,
     /// If it is the beginning that an answer showed of a long description, the description stays as it is.
     description: Option<Text>,
     category: Option<Category>,
     price: Option<Charge>,
+    /// The weight of one unit. 0 removes it.
+    weight_grams: Option<Grams>,
     /// The number of cells of the stock. If it is the present number, the units are spread evenly over the cells again.
     cells: Option<Cells>,
 }
@@ -51,6 +53,9 @@ impl ProductChanges {
         }
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
         changed.price = self.price.map_or(product.price, Money::from);
+        if let Some(weight) = self.weight_grams {
+            changed.weight_grams = Some(weight).filter(|weight| weight.get() > 0);
+        }
         (changed, long)
     }
 

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
-    OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    Balance, CardPayment, Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
+    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderAddress, OrderFlag,
+    OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
+    ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -52,6 +53,8 @@ pub(super) struct Parts {
     pub(super) order: Option<Order>,
     pub(super) lines: Vec<OrderLine>,
     pub(super) invoice: Option<Invoice>,
+    /// The scan may read an address before the order's header.
+    pub(super) address: Option<OrderAddress>,
     pub(super) returns: Vec<Return>,
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
@@ -173,7 +176,12 @@ impl Accounts {
             Invoice::TYPE => self.read(item, |accounts, invoice: Invoice| {
                 accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
             }),
+            OrderAddress::TYPE => self.read(item, |accounts, address: OrderAddress| {
+                accounts.part(address.order_id.clone(), |parts| parts.address = Some(address));
+            }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
+            CustomerAddresses::TYPE => self.read(item, |_, _: CustomerAddresses| {}),
+            ShippingRates::TYPE => self.read(item, |_, _: ShippingRates| {}),
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
                 accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
             }),
@@ -269,10 +277,12 @@ impl Accounts {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
         match parts {
-            Parts { order: Some(order), lines, invoice: Some(invoice), returns, marked, .. }
-                if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
+            Parts { order: Some(order), lines, invoice: Some(invoice), address, returns, marked, .. }
+                if lines.len() == usize::from(order.line_count)
+                    && order.has_address == address.is_some()
+                    && returns.len() == usize::from(order.return_count) =>
             {
-                let whole = WholeOrder { order, lines, invoice, flag: None, returns };
+                let whole = WholeOrder { order, lines, invoice, address, flag: None, returns };
                 let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
                 // The last release marks nothing. It knows no provider either.
                 let needs_mark = whole.has_lapsed() || whole.invoice.card().is_some_and(|it| it.command().is_some());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, RateTax, ReturnStatus, WholeOrder,
+    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, ReturnStatus, WholeOrder,
     tax_on_top, wrongly_taxed,
 };
 use key_schema::value::Money;
@@ -28,12 +28,12 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     let amounts = [
         ("the lines", sum(lines.iter().map(|line| line.amount), order.subtotal), "the subtotal", order.subtotal),
         (
-            "the taxes of the lines",
-            Some(tax_on_top(lines, currency).unwrap_or(zero)),
+            "the taxes of the lines and of shipping",
+            Some(tax_on_top(lines, order.shipping_tax, currency).unwrap_or(zero)),
             "the tax",
             order.tax.unwrap_or(zero),
         ),
-        ("subtotal less discount, with tax", with_tax(order), "the total", order.total),
+        ("subtotal less discount plus shipping and tax", with_shipping_and_tax(order), "the total", order.total),
         ("the invoice", Some(invoice.amount), "the total", order.total),
         ("the payments", sum(invoice.payments.iter().map(Payment::amount), order.total), "the total", order.total),
     ];
@@ -43,11 +43,14 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
             faults.push(format!("{one}: {amount}; {other}: {expected}"));
         }
     }
-    if RateTax::of(lines, order.discount) != invoice.taxes {
-        faults.push(format!("the taxes of its lines are not those of its invoice: {:?}", invoice.taxes));
+    if order.taxes(lines) != invoice.taxes {
+        faults.push(format!("its taxes are not those of its invoice: {:?}", invoice.taxes));
     }
     for OrderLine { product_id, tax, .. } in wrongly_taxed(lines, order.discount) {
         faults.push(format!("the tax of {product_id} is not that of its rate: {tax:?}"));
+    }
+    if let Some(tax) = order.shipping_tax.filter(|tax| !tax.is_right_for(order.shipping.unwrap_or(zero))) {
+        faults.push(format!("the tax of shipping is not that of its rate: {tax:?}"));
     }
     if (&invoice.order_id, &invoice.customer_id) != (&order.order_id, &order.customer_id) {
         faults.push(format!("its invoice is for the order {} of {}", invoice.order_id, invoice.customer_id));
@@ -67,10 +70,11 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     faults
 }
 
-/// The subtotal less the discount, with the tax that comes on top.
-fn with_tax(order: &Order) -> Option<Money> {
-    let net = order.subtotal.checked_sub(order.discount)?;
-    order.tax.map_or(Some(net), |tax| net.checked_add(tax))
+/// The subtotal less the discount plus the shipping, with the tax that comes on top. `None` if they cannot be added up.
+fn with_shipping_and_tax(order: &Order) -> Option<Money> {
+    let goods = order.subtotal.checked_sub(order.discount)?;
+    let more = [order.shipping, order.tax].into_iter().flatten();
+    more.fold(Some(goods), |sum, amount| sum?.checked_add(amount))
 }
 
 /// The breaches of the order's credits and returns.

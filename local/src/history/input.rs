@@ -68,6 +68,7 @@ impl TryFrom<ProductRow> for Record {
         let price = Money::new(price, currency).ok_or_else(too_much)?;
         let (cells, initial_stock, version) = (cells.unwrap_or_default(), None, 1);
         Ok(Self::Product(ProductRecord {
+            weight_grams: None,
             product_id,
             name,
             description,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Cancellation, CardPayment, Credit, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentDue,
-    RateTax, ReturnStatus, WholeOrder, tax_on_top,
+    Cancellation, CardPayment, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment,
+    PaymentDue, ReturnStatus, WholeOrder, tax_on_top,
 };
 use key_schema::value::{InvoiceId, Money, ProductId, RequestHash, Timestamp};
 use ordering::{MOST_GIFT_CARDS, MOST_LINES};
@@ -75,6 +75,10 @@ impl OrderRecord {
         if let Some(discount) = self.discount {
             let is_same = discount.currency() == self.total.currency();
             require(reasons, is_same, || format!("discount: {discount}, the total is {}", self.total));
+        }
+        if let Some(shipping) = self.shipping {
+            let is_same = shipping.currency() == self.total.currency();
+            require(reasons, is_same, || format!("shipping: {shipping}, the total is {}", self.total));
         }
         require(reasons, self.version > 0, || "version: must be at least 1".to_owned());
         require(reasons, self.request_hash.as_ref().is_none_or(|hash| hash.parse::<RequestHash>().is_ok()), || {
@@ -189,13 +193,16 @@ impl OrderRecord {
             discount,
             discount_code,
             uncounted_code,
-            tax: tax_on_top(&lines, currency),
+            tax: tax_on_top(&lines, self.shipping_tax, currency),
+            shipping: self.shipping,
+            shipping_tax: self.shipping_tax,
             total: self.total,
             // No request has this hash: a request is a JSON document.
             request_hash: hash.unwrap_or_else(|| RequestHash::of(self.order_id.as_str().as_bytes())),
             line_count: u8::try_from(lines.len()).ok()?,
             units: lines.iter().try_fold(0_u32, |sum, line| sum.checked_add(line.quantity.get()))?,
             pay_later: self.pay_later,
+            has_address: self.ship_to.is_some(),
             shard: self.order_id.spread(with.status_shards.0),
             cancellation: self.cancellation.clone().map(|cancellation| Cancellation {
                 at: cancellation.at,
@@ -216,15 +223,17 @@ impl OrderRecord {
             reason: flag.reason,
             flagged_at: flag.flagged_at,
         });
+        let order_id = self.order_id.clone();
+        let address = self.ship_to.clone().map(|address| OrderAddress { order_id, address });
         let mut invoice = invoice(self).with_credited(order.credited());
-        invoice.taxes = RateTax::of(&lines, discount);
+        invoice.taxes = order.taxes(&lines);
         // A refund that is under way is as the record says, and not computed anew.
         for payment in &mut invoice.payments {
             if let (Payment::Card(card), Some(record)) = (payment, &self.card) {
                 card.provider = record.entity().provider;
             }
         }
-        let whole = WholeOrder { order, lines, invoice, flag, returns };
+        let whole = WholeOrder { order, lines, invoice, address, flag, returns };
         let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
         let due = (is_due || whole.has_lapsed()).then(|| PaymentDue {
             order_id: self.order_id.clone(),

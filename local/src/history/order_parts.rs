@@ -14,7 +14,7 @@ use super::order_record::{
 impl OrderRecord {
     /// The record of an order. `due_since` is the time in the mark of a payment that is due, if there is one.
     pub(super) fn of(whole: &WholeOrder, due_since: Option<Timestamp>) -> Self {
-        let WholeOrder { order, lines, invoice, flag, returns } = whole;
+        let WholeOrder { order, lines, invoice, address, flag, returns } = whole;
         let mut gift_cards = Vec::new();
         for payment in &invoice.payments {
             if let Payment::GiftCard { code, amount, .. } = payment {
@@ -34,7 +34,10 @@ impl OrderRecord {
             lines: lines.iter().map(LineRecord::of).collect(),
             discount: Some(order.discount).filter(|discount| !discount.is_zero()),
             discount_code: order.code().cloned(),
+            shipping: order.shipping,
+            shipping_tax: order.shipping_tax,
             total: order.total,
+            ship_to: address.as_ref().map(|of_order| of_order.address.clone()),
             gift_cards,
             card: invoice.card().map(CardRecord::of),
             invoice_id: Some(invoice.invoice_id.clone()),

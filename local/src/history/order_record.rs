@@ -3,7 +3,7 @@
 //! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
 //! functions of the key schema that the shop itself uses.
 
-use key_schema::entity::{CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
+use key_schema::entity::{Address, CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
 use key_schema::value::{
     CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, Money, OrderId, ProductId, Quantity, ReturnId,
     Timestamp,
@@ -36,8 +36,21 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount_code: Option<DiscountCode>,
-    /// The sum of the lines less the discount, with the taxes that come on top. The payments must add up to it.
+    /// The price of shipping. If absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shipping: Option<Money>,
+    /// The tax of shipping. If absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shipping_tax: Option<LineTax>,
+    /// The sum of the lines less the discount, plus the shipping, with the taxes that come on top. The payments must add up
+    /// to it.
     pub total: Money,
+    /// The address to which the order was shipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ship_to: Option<Address>,
     /// The gift cards that paid, in this order. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 4)]

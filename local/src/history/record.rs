@@ -3,8 +3,8 @@
 
 use key_schema::entity::{Customer, Discount, GiftCard, Product, ProductDescription, WholeStock};
 use key_schema::value::{
-    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, ImageId, Money, Name, Percent,
-    ProductId, Timestamp, Username,
+    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Grams, ImageId, Money, Name,
+    Percent, ProductId, Timestamp, Username,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -53,6 +53,10 @@ pub(super) struct ProductRecord {
     pub category: Category,
     /// The price of one unit today. The lines of orders have their own prices.
     pub price: Money,
+    /// The weight of one unit in grams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub weight_grams: Option<Grams>,
     /// The ids of the images. The images themselves are in the bucket of the shop that has this product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageId>,
@@ -188,7 +192,7 @@ impl ProductRecord {
         require(&mut reasons, self.price.is_chargeable(), || format!("price: {} is too much", self.price));
         let available = self.available;
         require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
-        let Self { product_id, description, category, price, images, cells, version, .. } = self.clone();
+        let Self { product_id, description, category, price, weight_grams, images, cells, version, .. } = self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
         let mut product = Product {
@@ -201,6 +205,7 @@ impl ProductRecord {
             images,
             initial_stock,
             version,
+            weight_grams: weight_grams.filter(|weight| weight.get() > 0),
             counted_in: None,
         }
         .counted();
@@ -210,9 +215,21 @@ impl ProductRecord {
 
     /// The record of a product with this description.
     pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
-        let Product { product_id, name, category, price, images, initial_stock, version, .. } = product;
+        let Product { product_id, name, category, price, weight_grams, images, initial_stock, version, .. } = product;
         let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
-        Self { product_id, name, description, category, price, images, available, cells, initial_stock, version }
+        Self {
+            product_id,
+            name,
+            description,
+            category,
+            price,
+            weight_grams,
+            images,
+            available,
+            cells,
+            initial_stock,
+            version,
+        }
     }
 }
 

@@ -83,6 +83,9 @@ impl Transaction {
             };
             this.push(Write::put_new(&item)?, existing);
         }
+        if let Some(address) = &whole.address {
+            this.push(Write::put_new(address)?, existing);
+        }
         for one in &whole.returns {
             this.push(Write::put_new(one)?, existing);
         }

@@ -68,6 +68,8 @@ kinds! {
     PriceChanged = "price-changed" CONFLICT "The order comes to another total";
     /// The product has as many images as a product may have.
     TooManyImages = "too-many-images" CONFLICT "The product has too many images";
+    /// The country is in no zone of the shipping rates, or the order is beyond every band of its zone.
+    NotShipped = "not-shipped" CONFLICT "The shop does not ship there";
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
     DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";

@@ -43,6 +43,12 @@ impl Problem {
             )
             .with("total", total)
             .with("cardAmount", card),
+            Rejection::UnknownAddress { address } => Self::not_found("address").with("addressId", address),
+            Rejection::NotShipped { country } => Self::new(
+                Kind::NotShipped,
+                "The shop does not ship this order to the country: no zone has it, or the order is too heavy for it.",
+            )
+            .with("country", country),
             Rejection::DiscountInvalid { code } => {
                 Self::new(Kind::DiscountInvalid, "The discount code does not exist, or is not valid now.")
                     .with("code", code)

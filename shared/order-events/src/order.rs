@@ -167,6 +167,8 @@ fn reason(rejection: &Rejection) -> &'static str {
         Rejection::OpenUnits { .. } => "open-units",
         Rejection::OutOfStock { .. } => "out-of-stock",
         Rejection::PriceChanged { .. } => "price-changed",
+        Rejection::UnknownAddress { .. } => "not-found",
+        Rejection::NotShipped { .. } => "not-shipped",
         Rejection::DiscountInvalid { .. } => "discount-invalid",
         Rejection::DiscountExhausted { .. } => "discount-exhausted",
         Rejection::GiftCardInvalid { .. } => "gift-card-invalid",

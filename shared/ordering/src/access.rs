@@ -2,8 +2,8 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, PaymentDue, Product,
-    QueuedOrder, Return, Stock, StockCell, Taxes,
+    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderAddress,
+    OrderItem, PaymentDue, Product, QueuedOrder, Return, ShippingRates, Stock, StockCell, Taxes,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -18,12 +18,14 @@ const SNAPSHOT: [Access; 2] = [Access::transact_get::<Order>(), Access::transact
 /// Placing an order ([`Orders::place`](crate::Orders::place)).
 pub const PLACE: &[Access] = &[
     Access::batch_get::<Customer>(),
+    Access::batch_get::<CustomerAddresses>(),
     Access::batch_get::<CustomerStats>(),
     Access::batch_get::<Discount>(),
     Access::batch_get::<GiftCard>(),
     Access::batch_get::<Order>(),
     Access::batch_get::<Product>(),
     Access::batch_get::<QueuedOrder>(),
+    Access::batch_get::<ShippingRates>(),
     Access::batch_get::<Stock>(),
     Access::batch_get::<StockCell>(),
     Access::batch_get::<Taxes>(),
@@ -34,12 +36,30 @@ pub const PLACE: &[Access] = &[
     Access::transact_get::<StockCell>(),
     Access::put::<Order>().in_transactions(),
     Access::put::<OrderItem>().in_transactions(),
+    Access::check::<Customer>(),
+    Access::put::<OrderAddress>().in_transactions(),
     Access::put::<Invoice>().in_transactions(),
     Access::put::<GiftCardEntry>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
     Access::update::<StockCell>().in_transactions(),
+];
+
+/// Answering what an order would cost ([`Quotes::of`](crate::Quotes::of)).
+pub const QUOTE: &[Access] = &[
+    Access::batch_get::<Customer>(),
+    Access::batch_get::<CustomerAddresses>(),
+    Access::batch_get::<CustomerStats>(),
+    Access::batch_get::<Discount>(),
+    Access::batch_get::<GiftCard>(),
+    Access::batch_get::<Product>(),
+    Access::batch_get::<ShippingRates>(),
+    Access::batch_get::<Stock>(),
+    Access::batch_get::<StockCell>(),
+    Access::batch_get::<Taxes>(),
+    Access::transact_get::<Stock>(),
+    Access::transact_get::<StockCell>(),
 ];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use key_schema::layout::Index;
-use key_schema::value::{DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
+use key_schema::entity::{
+    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Product, ShippingRates, Stock, Taxes,
+};
+use key_schema::layout::{Index, Key};
+use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
 use serde::{Deserialize, Serialize};
 use table::WriteUnits;
 use utoipa::ToSchema;
 
-use crate::canonical;
+use crate::ship_to::ShipToForms;
+use crate::{MaxOpenUnits, ShipTo, TaxRules, canonical};
 
-/// The most lines of an order. With four gift cards, its transaction has 91 of the 100 actions that DynamoDB allows.
+/// The most lines of an order. With four gift cards, a discount code and an address, its transaction
+/// has 93 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
 pub const MOST_LINES: usize = 40;
 /// The most gift cards of an order.
 pub const MOST_GIFT_CARDS: usize = 4;
@@ -41,6 +46,11 @@ pub struct OrderRequest {
     /// for days instead of minutes. Refused by shops that do not offer this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pay_later: bool,
+    /// The address to which the order is shipped. If the shop has shipping rates, an order with an address pays for its
+    /// shipping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ShipToForms>)]
+    pub ship_to: Option<ShipTo>,
 }
 
 /// One line of an order request.
@@ -80,11 +90,38 @@ impl Basket {
         &self.request
     }
 
+    /// The keys of everything that this customer's order of the basket depends on: at most 1 + 1 + 40 x 2 + 1 + 4 + 2 + 1.
+    pub(crate) fn keys_of(
+        &self,
+        customer: &CustomerId,
+        max_open_units: MaxOpenUnits,
+        tax_rules: &TaxRules,
+    ) -> Vec<Key> {
+        let request = &self.request;
+        let mut keys = vec![Customer::key_of(customer)];
+        if max_open_units.is_on() {
+            keys.push(CustomerStats::key_of(customer));
+        }
+        for line in &request.lines {
+            keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
+        }
+        keys.extend(request.discount_code.iter().map(Discount::key_of));
+        keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
+        if let Some(ship_to) = &request.ship_to {
+            keys.push(ShippingRates::only_key());
+            keys.extend(matches!(ship_to, ShipTo::Saved(_)).then(|| CustomerAddresses::key_of(customer)));
+        }
+        keys.extend(tax_rules.taxed().map(|_| Taxes::only_key()));
+        keys
+    }
+
     /// The write units that placing the order is expected to consume, if no item exceeds a kilobyte: two for each write
-    /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes.
+    /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes. An
+    /// order with an address writes the address, and checks the profile.
     pub fn write_units(&self) -> WriteUnits {
-        let OrderRequest { lines, discount_code, gift_cards, .. } = &self.request;
-        let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len();
+        let OrderRequest { lines, discount_code, gift_cards, ship_to, .. } = &self.request;
+        let of_address = 2 * usize::from(ship_to.is_some());
+        let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len() + of_address;
         // A basket has at most 40 lines and 4 gift cards.
         let units = |count: usize| f64::from(u8::try_from(count).unwrap_or(u8::MAX));
         let entries = units(2 + lines.len());

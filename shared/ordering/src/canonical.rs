@@ -8,10 +8,11 @@
 //! **Add a new field after the existing ones, and skip it where it is absent.** Then the hash of every request that
 //! does not use it stays the same. The tests pin the hashes of two requests.
 
+use key_schema::entity::Address;
 use key_schema::value::{Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
 use serde::Serialize;
 
-use crate::{OrderRequest, RequestedLine};
+use crate::{OrderRequest, RequestedLine, SavedId, ShipTo};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,6 +28,30 @@ struct Canonical<'a> {
     max_card_amount: Option<Amount>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pay_later: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ship_to: Option<Destination<'a>>,
+}
+
+/// An address, or its id in the customer's book.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Destination<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line1: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line2: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    city: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    postal_code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    country: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -45,7 +70,8 @@ struct Amount {
 /// The hash of the request's canonical form.
 pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
-    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later } = request;
+    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later, ship_to } =
+        request;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
         discount_code: discount_code.as_ref(),
@@ -53,6 +79,7 @@ pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
         expected_total: expected_total.map(Amount::from),
         max_card_amount: max_card_amount.map(Amount::from),
         pay_later: *pay_later,
+        ship_to: ship_to.as_ref().map(Destination::from),
     };
     // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())
@@ -62,6 +89,24 @@ impl<'a> From<&'a RequestedLine> for Line<'a> {
     fn from(line: &'a RequestedLine) -> Self {
         let RequestedLine { product_id, quantity } = line;
         Self { product_id, quantity: quantity.get() }
+    }
+}
+
+impl<'a> From<&'a ShipTo> for Destination<'a> {
+    fn from(ship_to: &'a ShipTo) -> Self {
+        match ship_to {
+            ShipTo::Saved(SavedId { address_id }) => Self { address_id: Some(address_id.as_str()), ..Self::default() },
+            ShipTo::Address(Address { name, line1, line2, city, postal_code, region, country }) => Self {
+                address_id: None,
+                name: Some(name),
+                line1: Some(line1),
+                line2: line2.as_deref(),
+                city: Some(city),
+                postal_code: postal_code.as_deref(),
+                region: region.as_deref(),
+                country: Some(country.as_str()),
+            },
+        }
     }
 }
 
@@ -112,7 +157,14 @@ mod tests {
         assert_eq!(hashed(with("giftCards", json!([]))), hashed(plain.clone()));
         assert_eq!(hashed(with("discountCode", Value::Null)), hashed(plain.clone()));
         assert_eq!(hashed(with("payLater", json!(false))), hashed(plain.clone()));
+        let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" });
+        let mut street = home.clone();
+        street["line2"] = json!("Left door");
+        assert_ne!(hashed(with("shipTo", home.clone())), hashed(with("shipTo", street)));
+        assert_eq!(hashed(with("shipTo", Value::Null)), hashed(plain.clone()));
         for other in [
+            with("shipTo", home),
+            with("shipTo", json!({ "addressId": "home" })),
             with("giftCards", json!(["GIFT-1"])),
             with("discountCode", json!("TEN")),
             with("expectedTotal", json!({ "amount": 1, "currency": "EUR" })),

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, Taxes, WholeOrder,
-    WholeStock,
+    Address, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder,
+    ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
 };
-use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity};
+use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity};
 use serde::Deserialize;
 use stock::Source;
+
+use crate::ShipTo;
 
 /// The items that an order depends on, as far as they exist.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +31,10 @@ pub struct Found {
     pub gift_cards: HashMap<GiftCardCode, GiftCard>,
     /// The tax rates, if they were read.
     pub taxes: Option<Taxes>,
+    /// The customer's address book, if the order names an address of it.
+    pub addresses: Option<CustomerAddresses>,
+    /// The shipping rates, if the order has an address.
+    pub rates: Option<ShippingRates>,
 }
 
 /// One of the items that make up [`Found`].
@@ -48,6 +54,8 @@ pub enum FoundItem {
     GiftCard(GiftCard),
     /// The tax rates.
     Taxes(Taxes),
+    CustomerAddresses(CustomerAddresses),
+    ShippingRates(ShippingRates),
 }
 
 impl FromIterator<FoundItem> for Found {
@@ -66,6 +74,8 @@ impl FromIterator<FoundItem> for Found {
                     found.stock.insert(stock.product_id.clone(), stock);
                 }
                 FoundItem::Discount(discount) => found.discount = Some(discount),
+                FoundItem::CustomerAddresses(book) => found.addresses = Some(book),
+                FoundItem::ShippingRates(rates) => found.rates = Some(rates),
                 FoundItem::GiftCard(card) => {
                     found.gift_cards.insert(card.code.clone(), card);
                 }
@@ -87,6 +97,17 @@ impl Found {
     pub fn available(&self, product: &ProductId) -> Option<u64> {
         let whole = self.cells.get(product).map(WholeStock::available);
         whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
+    }
+
+    /// The address that a request names. `Err` has the id of one that is not in the address book.
+    pub(crate) fn address(&self, ship_to: &ShipTo) -> Result<Address, AddressId> {
+        match ship_to {
+            ShipTo::Address(address) => Ok(address.clone()),
+            ShipTo::Saved(saved) => {
+                let found = self.addresses.as_ref().and_then(|book| book.address(&saved.address_id));
+                found.cloned().ok_or_else(|| saved.address_id.clone())
+            }
+        }
     }
 
     /// Whether the stock of a product has several cells.

@@ -2,6 +2,7 @@
 //!
 //! - [`Basket`]: a customer's request, checked against the limits of one transaction.
 //! - [`Quote`]: the prices, the discount and the payments of an order. Arithmetic without I/O.
+//! - [`Quotes`]: answers what an order would cost, and writes nothing.
 //! - [`Placing`]: the decisions of placing an order, as a state machine without I/O.
 //! - [`Orders::place`]: reads, quotes and commits, and retries conflicts within the budget.
 //! - [`Intake`]: accepts an order that is placed later, and sends it to the queue.
@@ -28,7 +29,9 @@ mod pay_later;
 mod place;
 mod placing;
 mod quote;
+mod quoting;
 mod read_plan;
+mod ship_to;
 pub mod steps;
 mod tax_rules;
 #[cfg(test)]
@@ -38,7 +41,7 @@ mod waiting_room;
 mod withdrawal;
 
 pub use access::{
-    ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, RECEIVE_RETURN, REFUND, REPORT_PAYMENT,
+    ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, QUOTE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT,
     REQUEST_RETURN,
 };
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
@@ -52,6 +55,8 @@ pub use pay_later::PayLater;
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
+pub use quoting::Quotes;
+pub use ship_to::{SavedId, ShipTo};
 pub use tax_rules::TaxRules;
 pub use waiting_room::WaitingRoom;
 pub use withdrawal::Withdrawal;

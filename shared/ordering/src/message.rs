@@ -96,7 +96,7 @@ impl Waiting {
         write_units_of(&self.order.basket)
     }
 
-    /// The order as a message, of at most 8 KiB: far below the limit of SQS.
+    /// The order as a message, of at most 11 KiB: far below the limit of SQS.
     pub fn to_message(&self) -> queue::Message {
         let message = Message {
             version: VERSION,

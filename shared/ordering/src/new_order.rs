@@ -1,6 +1,6 @@
 //! The items of a new order, made from its quote.
 
-use key_schema::entity::{Invoice, Order, OrderStatus, RateTax, WholeOrder};
+use key_schema::entity::{Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use table::StatusShards;
 
@@ -30,6 +30,8 @@ pub(crate) fn new_order(
         discount_code,
         uncounted_code,
         tax: quote.tax,
+        shipping: quote.shipping,
+        shipping_tax: quote.shipping_tax,
         total: quote.total,
         request_hash: ask.basket.hash().clone(),
         // A basket has at most 40 lines.
@@ -37,6 +39,7 @@ pub(crate) fn new_order(
         units: quote.units(),
         // An order that gift cards pay waits for nothing.
         pay_later: ask.basket.request().pay_later && status == OrderStatus::Pending,
+        has_address: quote.address.is_some(),
         shard: id.spread(status_shards.0),
         cancellation: None,
         credits: Vec::new(),
@@ -51,8 +54,9 @@ pub(crate) fn new_order(
         customer_id: ask.customer.clone(),
         issued_at: now,
         amount: quote.total,
-        taxes: RateTax::of(&quote.lines, quote.discount),
+        taxes: order.taxes(&quote.lines),
         payments: quote.payments,
     };
-    WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new() }
+    let address = quote.address.map(|address| OrderAddress { order_id: id.clone(), address });
+    WholeOrder { order, lines: quote.lines, invoice, address, flag: None, returns: Vec::new() }
 }

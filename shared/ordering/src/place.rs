@@ -141,7 +141,8 @@ impl Orders {
     }
 
     fn placing<'a>(&self, ask: &'a PlaceOrder, origin: Origin) -> Placing<'a> {
-        Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units).taxed(self.tax_rules)
+        Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units)
+            .taxed(self.tax_rules.clone())
     }
 
     /// Makes the requests of a [`Placing`], within the budget.

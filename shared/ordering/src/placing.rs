@@ -4,10 +4,7 @@
 //! [`Orders::place`](crate::Orders::place) has the loop that makes the requests. The model in `lab/models` drives the
 //! same state machine through every interleaving.
 
-use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, Taxes, WholeOrder,
-    WholeStock,
-};
+use key_schema::entity::{Order, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock};
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
 use stock::ReadMode;
@@ -145,21 +142,11 @@ impl<'a> Placing<'a> {
         self.ask.basket.request().expected_total.or(self.quoted)
     }
 
-    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 1 + 40 x 2 + 1 + 4 + 1 of the 100 that one
-    /// BatchGetItem allows.
+    /// The keys of everything that the order depends on, and of the order itself: two more than
+    /// [`keys_of`](Basket::keys_of), and at most 94 of the 100 that one BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
-        let request = self.ask.basket.request();
-        let mut keys =
-            vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), Customer::key_of(&self.ask.customer)];
-        if self.max_open_units.is_on() {
-            keys.push(CustomerStats::key_of(&self.ask.customer));
-        }
-        for line in &request.lines {
-            keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
-        }
-        keys.extend(request.discount_code.iter().map(Discount::key_of));
-        keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
-        keys.extend(self.tax_rules.taxed().map(|_| Taxes::only_key()));
+        let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
+        keys.extend(self.ask.basket.keys_of(&self.ask.customer, self.max_open_units, &self.tax_rules));
         keys
     }
 
@@ -172,11 +159,7 @@ impl<'a> Placing<'a> {
     pub fn cells_to_read<'f>(&'f self, found: &'f Found) -> impl Iterator<Item = (&'f Stock, ReadMode)> {
         // An order that exists is replayed, whatever is in stock.
         let lines = if found.order.is_some() { &[] } else { self.ask.basket.request().lines.as_slice() };
-        lines.iter().filter_map(|line| {
-            let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
-            let is_scarce = first.available < line.quantity.get().into();
-            Some((first, self.reads.mode_of_cells(&line.product_id, is_scarce)?))
-        })
+        self.reads.cells_to_read(lines, found)
     }
 
     /// Takes the items that were read.
@@ -195,7 +178,7 @@ impl<'a> Placing<'a> {
         let quote = if is_key_taken {
             Err(Rejection::KeyReused)
         } else {
-            Quote::of(&self.ask.basket, found, self.tax_rules, now)
+            Quote::of(&self.ask.basket, found, &self.tax_rules, now)
         };
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);

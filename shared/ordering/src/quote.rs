@@ -1,16 +1,18 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Prices, Rejection, TaxRate,
-    tax_lines,
+    Address, CardPayment, CustomerStats, Discount, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    TaxRate, tax_lines, tax_on_top, weight_of,
 };
-use key_schema::value::{Money, Timestamp};
+use key_schema::value::{Country, Money, Timestamp};
 
 use crate::found::Found;
 use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules};
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` and with the `tax` on
 /// top, and the payments add up to `total`.
+/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping`, and
+/// the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The lines, sorted by product id, as they are stored.
@@ -19,8 +21,14 @@ pub struct Quote {
     pub subtotal: Money,
     /// The amount that the discount code takes off.
     pub discount: Money,
-    /// The tax that comes on top of the prices, if they do not include it.
+    /// The tax of shipping.
+    pub shipping_tax: Option<LineTax>,
+    /// The tax of lines and shipping that comes on top of the prices. `None` if they include it.
     pub tax: Option<Money>,
+    /// The price of shipping. `None` if the order has no address, or the shop no shipping rates.
+    pub shipping: Option<Money>,
+    /// The address to which the order is shipped.
+    pub address: Option<Address>,
     /// The amount to pay.
     pub total: Money,
     /// The payments. None of them is zero: an order with a total of zero has no payments.
@@ -34,24 +42,28 @@ impl Quote {
     ///
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
-    pub fn of(basket: &Basket, found: &Found, rules: TaxRules, now: Timestamp) -> Result<Self, Rejection> {
+    pub fn of(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Result<Self, Rejection> {
         if found.customer.is_none() {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();
         let (mut lines, subtotal) = lines(request, found)?;
         let discount = discount(request, found, subtotal, now)?;
-        let tax = tax(&mut lines, discount, found, rules)?;
-        let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
-        let total = tax.map_or(Some(net), |tax| net.checked_add(tax)).filter(|total| total.is_chargeable());
-        let total = total.ok_or(Rejection::TooExpensive)?;
+        let goods = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let (address, shipping) = shipping(request, found, goods)?;
+        let country = address.as_ref().map(|address| &address.country);
+        let shipping_tax = tax(&mut lines, discount, shipping, (found, rules), country)?;
+        let tax = tax_on_top(&lines, shipping_tax, goods.currency());
+        let more = [shipping, tax].into_iter().flatten();
+        let total = more.fold(Some(goods), |sum, amount| sum?.checked_add(amount));
+        let total = total.filter(|total| total.is_chargeable()).ok_or(Rejection::TooExpensive)?;
         if request.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total)?;
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
-        Ok(Self { lines, subtotal, discount, tax, total, payments, is_use_counted })
+        Ok(Self { lines, subtotal, discount, shipping, shipping_tax, tax, address, total, payments, is_use_counted })
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -135,14 +147,46 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
     }
 }
 
-/// Puts its tax on each line, if the shop has rates for its country. Returns the tax that comes on top of the prices, if they
-/// do not include it.
-fn tax(lines: &mut [OrderLine], discount: Money, found: &Found, rules: TaxRules) -> Result<Option<Money>, Rejection> {
+/// Puts its tax on each line, if the shop has rates for the country of the address, or without an address for its own. Returns
+/// the tax of shipping.
+fn tax(
+    lines: &mut [OrderLine],
+    discount: Money,
+    shipping: Option<Money>,
+    (found, rules): (&Found, &TaxRules),
+    country: Option<&Country>,
+) -> Result<Option<LineTax>, Rejection> {
     let (Some(taxed), Some(taxes)) = (rules.taxed(), &found.taxes) else { return Ok(None) };
-    let rate = |line: &OrderLine| taxes.rate(taxed.country, &found.products.get(&line.product_id)?.category);
-    let Some(rates) = lines.iter().map(rate).collect::<Option<Vec<TaxRate>>>() else { return Ok(None) };
-    let on_top = tax_lines(lines, discount, &rates, taxed.prices).ok_or(Rejection::TooExpensive)?;
-    Ok((taxed.prices == Prices::ExcludeTax).then_some(on_top))
+    let Some(taxes) = taxes.of(country.unwrap_or(&taxed.country)) else { return Ok(None) };
+    let rates = lines.iter().map(|line| match found.products.get(&line.product_id) {
+        Some(product) => taxes.rate(&product.category),
+        // Each line was made of a product.
+        None => taxes.standard,
+    });
+    let rates: Vec<TaxRate> = rates.collect();
+    tax_lines(lines, discount, &rates, taxed.prices).ok_or(Rejection::TooExpensive)?;
+    Ok(shipping.map(|shipping| taxes.standard.tax(shipping, taxed.prices)))
+}
+
+/// The address, and the price of shipping goods of this price to it.
+///
+/// The rates and the weights are those that were read. The transaction does not check them: all orders would meet at the
+/// one item of the rates. `expectedTotal` holds the order to a quote.
+fn shipping(
+    request: &OrderRequest,
+    found: &Found,
+    goods: Money,
+) -> Result<(Option<Address>, Option<Money>), Rejection> {
+    let Some(ship_to) = &request.ship_to else { return Ok((None, None)) };
+    let address = found.address(ship_to).map_err(|address| Rejection::UnknownAddress { address })?;
+    let Some(rates) = &found.rates else { return Ok((Some(address), None)) };
+    let weights = request.lines.iter().map(|line| {
+        let each = found.products.get(&line.product_id).and_then(|product| product.weight_grams);
+        weight_of(line.quantity.get(), each)
+    });
+    let shipping = rates.price(&address.country, goods, weights.sum());
+    let shipping = shipping.map_err(|_| Rejection::NotShipped { country: address.country.clone() })?;
+    Ok((Some(address), shipping))
 }
 
 /// The payments. Gift cards pay first, in the order of the request, each at most its balance. The bank card pays the

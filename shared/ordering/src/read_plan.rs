@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use key_schema::entity::Rejection;
+use key_schema::entity::{Rejection, Stock};
 use key_schema::layout::Consistency;
 use key_schema::value::ProductId;
 use stock::ReadMode;
 
+use crate::RequestedLine;
 use crate::found::Found;
 
 /// The modes of the next read.
@@ -31,8 +32,21 @@ impl ReadPlan {
 
     /// The mode in which to read all cells of a stock, or `None` to read only the first one. `is_scarce` tells that the
     /// first one has too little.
-    pub(crate) fn mode_of_cells(&self, product: &ProductId, is_scarce: bool) -> Option<ReadMode> {
+    fn mode_of_cells(&self, product: &ProductId, is_scarce: bool) -> Option<ReadMode> {
         self.cells.get(product).copied().or(is_scarce.then_some(self.all))
+    }
+
+    /// The stocks of these lines of which all cells are to be read, with the mode.
+    pub(crate) fn cells_to_read<'f>(
+        &'f self,
+        lines: &'f [RequestedLine],
+        found: &'f Found,
+    ) -> impl Iterator<Item = (&'f Stock, ReadMode)> {
+        lines.iter().filter_map(|line| {
+            let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
+            let is_scarce = first.available < line.quantity.get().into();
+            Some((first, self.mode_of_cells(&line.product_id, is_scarce)?))
+        })
     }
 
     /// Makes the next read strongly consistent, because items have changed since the last one. `short` are the products

@@ -5,13 +5,13 @@ use key_schema::value::Country;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
 /// Whether the shop reckons tax, and how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaxRules(Option<Taxed>);
 
 /// The rules of a shop that reckons tax.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Taxed {
-    /// The country whose rates orders have: the variable `TAX_COUNTRY`.
+    /// The country whose rates orders without an address have: the variable `TAX_COUNTRY`.
     pub(crate) country: Country,
     /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
     pub(crate) prices: Prices,
@@ -23,8 +23,8 @@ impl TaxRules {
         Self(Some(Taxed { country, prices }))
     }
 
-    pub(crate) const fn taxed(self) -> Option<Taxed> {
-        self.0
+    pub(crate) const fn taxed(&self) -> Option<&Taxed> {
+        self.0.as_ref()
     }
 }
 

@@ -1,14 +1,15 @@
 //! Invariants of a quote, for any shop and any basket.
 
 use key_schema::entity::{
-    CountryTaxes, Customer, Discount, GiftCard, OrderLine, Payment, Prices, Product, Rejection, Stock, TaxRate, Taxes,
-    WholeStock, tax_on_top,
+    Address, BandsBy, CountryTaxes, Customer, CustomerAddresses, Discount, GiftCard, OrderLine, Payment, Prices,
+    Product, Rejection, SavedAddress, ShippingBand, ShippingRates, ShippingZone, Stock, TaxRate, Taxes, WholeStock,
+    tax_on_top,
 };
-use key_schema::value::{Cells, Country, Currency, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{AddressId, Cells, Country, Currency, Money, OrderId, ProductId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, TaxRules};
+use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, SavedId, ShipTo, TaxRules};
 
 pub(crate) fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
@@ -40,6 +41,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         expected_total: None,
         max_card_amount: None,
         pay_later: false,
+        ship_to: None,
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
@@ -53,6 +55,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             images: Vec::new(),
             initial_stock: 10_000,
             version: 1,
+            weight_grams: None,
             counted_in: None,
         };
         found.products.insert(product_id.clone(), product);
@@ -94,6 +97,48 @@ fn taxes(rate: i64) -> Taxes {
     Taxes { countries, updated_at: now(), version: 1 }
 }
 
+/// Adds an address to the request, and rates with one price.
+fn ship(
+    request: &mut OrderRequest,
+    found: &mut Found,
+    by_weight: bool,
+    rate: i64,
+    free_from: Option<i64>,
+    grams: i64,
+    saved: bool,
+) {
+    let address = Address {
+        name: "Ada".to_owned(),
+        line1: "Way 1".to_owned(),
+        line2: None,
+        city: "Berlin".to_owned(),
+        postal_code: Some("10115".to_owned()),
+        region: None,
+        country: "DE".parse().expect("a country"),
+    };
+    for product in found.products.values_mut() {
+        product.weight_grams = Some(grams.try_into().expect("a weight"));
+    }
+    let by = if by_weight { BandsBy::Weight } else { BandsBy::Price };
+    let bands = vec![ShippingBand { up_to: None, price: rate }];
+    let zone =
+        ShippingZone { countries: vec![address.country.clone()], currency: eur(0).currency(), by, bands, free_from };
+    found.rates = Some(ShippingRates { zones: vec![zone], updated_at: now(), version: 1 });
+    if !saved {
+        request.ship_to = Some(ShipTo::Address(address));
+        return;
+    }
+    let address_id: AddressId = "home".parse().expect("an id");
+    found.addresses = Some(CustomerAddresses {
+        customer_id: "ada".parse().expect("an id"),
+        addresses: vec![SavedAddress { address_id: address_id.clone(), address }],
+        default: None,
+        updated_at: now(),
+        version: 1,
+    });
+    request.ship_to = Some(ShipTo::Saved(SavedId { address_id }));
+}
+
 fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
     amounts.map(Money::amount).sum()
 }
@@ -112,7 +157,7 @@ proptest! {
         let prices = tax.map(|(_, includes)| if includes { Prices::IncludeTax } else { Prices::ExcludeTax });
         let rules = prices.map_or(TaxRules::default(), |prices| TaxRules::new(germany(), prices));
         let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, rules, now()).expect("everything is there");
+        let quote = Quote::of(&basket, &found, &rules, now()).expect("everything is there");
 
         let lines = sum(quote.lines.iter().map(|line| line.amount));
         let paid = sum(quote.payments.iter().map(Payment::amount));
@@ -126,6 +171,28 @@ proptest! {
         prop_assert!(quote.payments.iter().all(|payment| !payment.amount().is_zero()), "no payment is zero");
     }
 
+    /// Lines less discount plus shipping equals gift cards plus bank card, whatever the rates are.
+    #[test]
+    fn totals_with_shipping_always_add_up(
+        prices in vec(0i64..2_000_000, 1..=40),
+        cards in vec(1i64..5_000_000, 0..=4),
+        percent in proptest::option::of(1i64..=100),
+        (by_weight, rate, free_from, grams) in (any::<bool>(), 0i64..10_000, proptest::option::of(0i64..3_000_000), 0i64..9_000),
+        saved: bool,
+    ) {
+        let (mut request, mut found) = shop(&prices, &cards, percent);
+        ship(&mut request, &mut found, by_weight, rate, free_from, grams, saved);
+        let basket = Basket::try_from(request).expect("a basket");
+        let quote = Quote::of(&basket, &found, &TaxRules::default(), now()).expect("everything is there");
+
+        let goods = sum(quote.lines.iter().map(|line| line.amount)) - quote.discount.amount();
+        let shipping = quote.shipping.expect("a price").amount();
+        prop_assert_eq!(shipping, if free_from.is_some_and(|from| goods >= from) { 0 } else { rate });
+        prop_assert_eq!(quote.total.amount(), goods + shipping);
+        prop_assert_eq!(sum(quote.payments.iter().map(Payment::amount)), goods + shipping);
+        prop_assert_eq!(quote.address.map(|address| address.city), Some("Berlin".to_owned()));
+    }
+
     /// No gift card pays more than its balance, and the bank card pays only after all gift cards are used up.
     #[test]
     fn gift_cards_are_never_overdrawn_and_go_first(
@@ -133,7 +200,7 @@ proptest! {
     ) {
         let (request, found) = shop(&prices, &cards, None);
         let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, TaxRules::default(), now()).expect("everything is there");
+        let quote = Quote::of(&basket, &found, &TaxRules::default(), now()).expect("everything is there");
 
         let mut emptied = 0;
         for payment in &quote.payments {
@@ -241,7 +308,7 @@ fn an_order_takes_two_write_units_for_each_write_and_one_for_each_index_entry() 
 fn quoted(change: impl FnOnce(&mut OrderRequest, &mut Found)) -> Result<Quote, Rejection> {
     let (mut request, mut found) = shop(&[1000, 2000], &[500], Some(10));
     change(&mut request, &mut found);
-    Quote::of(&Basket::try_from(request).expect("a basket"), &found, TaxRules::default(), now())
+    Quote::of(&Basket::try_from(request).expect("a basket"), &found, &TaxRules::default(), now())
 }
 
 fn usd(amount: i64) -> Money {

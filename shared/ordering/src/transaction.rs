@@ -1,8 +1,8 @@
 //! The transaction that places an order, and the meaning of its cancellation.
 
 use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection, Stock, StockCell,
-    WholeOrder,
+    Customer, Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection, Stock,
+    StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
 use key_schema::value::ProductId;
@@ -25,6 +25,8 @@ enum Guard {
     Stock(OrderLine),
     /// The discount code is in its window and has uses left.
     Discount,
+    /// The customer's profile exists, and its person was not erased.
+    Customer,
 }
 
 /// The writes of one order, and the meanings of their conditions.
@@ -52,7 +54,8 @@ impl OrderTransaction {
     /// The transaction that places an order. `sources` has the source of each line, in the order of the lines.
     ///
     /// It writes header and invoice, two items for each line, one for a discount code with limited uses, and two for
-    /// each gift card. A discount code with unlimited uses is neither written nor checked: only its uses ever change,
+    /// each gift card. An order with an address writes the address, and checks that the customer exists and was not
+    /// erased: so no address appears after an erasure. A discount code with unlimited uses is neither written nor checked: only its uses ever change,
     /// and the quote has checked its window.
     pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
@@ -74,6 +77,11 @@ impl OrderTransaction {
         let mut payments = whole.invoice.payments.iter().peekable();
         while let Some(payment) = payments.next() {
             this.payment(order, payment, payments.peek().is_none())?;
+        }
+        if let Some(address) = &whole.address {
+            this.push(Write::put(address)?, Guard::Nothing);
+            let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
+            this.push(Write::check(Customer::key_of(&order.customer_id), exists), Guard::Customer);
         }
         Ok(this)
     }
@@ -147,6 +155,7 @@ impl Guards {
             let rejection = match guard {
                 Guard::Header => return Ok(Verdict::AlreadyPlaced),
                 Guard::Nothing => continue,
+                Guard::Customer => Rejection::UnknownCustomer,
                 Guard::Stock(line) => {
                     let stock = match item.map(read_item).transpose()? {
                         Some(InStock::Stock(stock)) if stock.cells.is_one() => stock,

@@ -8,15 +8,16 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, Discount, EmailClaim, GiftCard,
-    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums,
-    PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection,
-    Repair, Return, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
+    Address, BandsBy, Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, CustomerAddresses,
+    Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag,
+    OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription,
+    ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, SavedAddress, ShippingBand, ShippingRates,
+    ShippingZone, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
-    Cells, Country, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId,
-    ProductId, Quantity, RequestHash, ReturnId, Timestamp,
+    AddressId, Cells, Country, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money,
+    OrderId, ProductId, Quantity, RequestHash, ReturnId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -65,6 +66,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::GiftCardEntry(status), parts.gift_card_entry(status)?));
     }
     images.extend(parts.rest_of_order()?);
+    images.extend(parts.shipping()?);
     images.extend(parts.kept()?);
     images.push((Kind::ParkedCounts, parts.parked_counts()?));
     images.push((Kind::Repair, parts.repair()?));
@@ -138,6 +140,44 @@ impl<'a> Parts<'a> {
         if revision == First { "n" } else { "m" }.repeat(self.sizes.name)
     }
 
+    /// An address book, the address of an order, and shipping rates.
+    fn shipping(&self) -> Result<Images, NoSample> {
+        let text = || "a".repeat(self.sizes.id.min(30));
+        let address = Address {
+            name: text(),
+            line1: text(),
+            line2: Some(text()),
+            city: text(),
+            postal_code: Some("10115".to_owned()),
+            region: Some(text()),
+            country: "DE".parse()?,
+        };
+        let address_id: AddressId = "home".parse()?;
+        let book = CustomerAddresses {
+            customer_id: self.customer.clone(),
+            addresses: vec![SavedAddress { address_id: address_id.clone(), address: address.clone() }],
+            default: Some(address_id),
+            updated_at: self.at,
+            version: 8_007_199_254_740_991,
+        };
+        let rates = ShippingRates {
+            zones: vec![ShippingZone {
+                countries: vec!["DE".parse()?, "AT".parse()?],
+                currency: self.price.currency(),
+                by: BandsBy::Weight,
+                bands: vec![ShippingBand { up_to: Some(2000), price: 490 }, ShippingBand { up_to: None, price: 890 }],
+                free_from: Some(5000),
+            }],
+            updated_at: self.at,
+            version: 1,
+        };
+        Ok(vec![
+            (Kind::CustomerAddresses, item(&book)?),
+            (Kind::OrderAddress, item(&OrderAddress { order_id: self.order.clone(), address })?),
+            (Kind::ShippingRates, item(&rates)?),
+        ])
+    }
+
     fn amount(&self, amount: u32) -> Money {
         Money::nearest(amount.into(), self.price.currency())
     }
@@ -190,6 +230,7 @@ impl<'a> Parts<'a> {
             images: Vec::new(),
             initial_stock: 998,
             version: number(revision).into(),
+            weight_grams: None,
             counted_in: None,
         }
         .counted();

@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
+    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
+    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -49,6 +49,7 @@ impl Kind {
             Customer::TYPE => Self::Customer(First),
             CustomerStats::TYPE => Self::CustomerStats(First),
             Cart::TYPE => Self::Cart(First),
+            CustomerAddresses::TYPE => Self::CustomerAddresses,
             EmailClaim::TYPE => Self::EmailClaim,
             UsernameClaim::TYPE => Self::UsernameClaim,
             Product::TYPE => Self::Product(First),
@@ -72,6 +73,7 @@ impl Kind {
                 }
             }
             OrderItem::TYPE => Self::OrderItem,
+            OrderAddress::TYPE => Self::OrderAddress,
             Invoice::TYPE => {
                 let invoice: Invoice = from_item(item.clone()).ok()?;
                 let Some(card) = invoice.card() else { return Some(Self::Invoice(invoice.payments.first()?.state())) };
@@ -91,6 +93,7 @@ impl Kind {
             GiftCardEntry::TYPE => Self::GiftCardEntry(from_item::<_, GiftCardEntry>(item.clone()).ok()?.status),
             PaymentDue::TYPE => Self::PaymentDue,
             Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
+            ShippingRates::TYPE => Self::ShippingRates,
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             ParkedCounts::TYPE => Self::ParkedCounts,

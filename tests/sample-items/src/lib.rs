@@ -80,6 +80,8 @@ pub enum Kind {
     CustomerStats(Revision),
     /// A cart.
     Cart(Revision),
+    /// An address book.
+    CustomerAddresses,
     /// An e-mail address in use.
     EmailClaim,
     /// A username in use.
@@ -112,6 +114,8 @@ pub enum Kind {
     CreditedOrder(OrderStatus),
     /// A line of an order.
     OrderItem,
+    /// The address of an order.
+    OrderAddress,
     /// The invoice of an order whose payment, if any, staff record.
     Invoice(PaymentState),
     /// The invoice of an order whose payment was started at the payment provider.
@@ -136,6 +140,8 @@ pub enum Kind {
     GiftCardEntry(PaymentStatus),
     /// The tax rates.
     Taxes(Revision),
+    /// The shipping rates of the shop.
+    ShippingRates,
     /// The totals of a day.
     DayTotals(Revision),
     /// The checkpoint of counting a shard of the stream.

@@ -52,7 +52,10 @@ const IN_QUERIES: [(&str, Named); 11] = [
 ];
 
 /// Every field of a body that is an id or a code, at any depth.
-const IN_BODIES: [(&str, Named); 5] = [
+const IN_BODIES: [(&str, Named); 7] = [
+    ("postalCode", Named::Nothing),
+    // In a body, it names an address of the caller's own book.
+    ("addressId", Named::OfTheBearer),
     ("customerId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
     ("code", Named::OfTheBearer),

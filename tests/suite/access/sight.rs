@@ -98,7 +98,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     ada.get("/discounts/WINDOW").await.expect(200);
     let product = json!({
         "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
-        "price": eur(100), "stock": 100, "cells": 2,
+        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000,
     });
     admin.post("/products", product).await.expect(201);
     let image = shop.uploaded("spread").await;
@@ -116,6 +116,16 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     ada.post("/orders", "cheaper", with("expectedTotal", eur(1))).await.problem(Kind::PriceChanged);
     ada.post("/orders", "no code", with("discountCode", json!("NONE"))).await.problem(Kind::DiscountInvalid);
     ada.post("/orders", "less by card", with("maxCardAmount", eur(1))).await.problem(Kind::PriceChanged);
+    let to = |country: &str, code: &str| {
+        let (line2, region) = ("Left door", "A region");
+        json!({
+            "name": "Ada", "line1": "Way 1", "line2": line2, "city": "City", "postalCode": code, "region": region,
+            "country": country,
+        })
+    };
+    ada.post("/orders", "shipped", with("shipTo", to("FR", "75001"))).await.expect(201);
+    ada.post("/orders", "too heavy", with("shipTo", to("DE", "10115"))).await.problem(Kind::NotShipped);
+    ada.post("/orders", "no address", with("shipTo", json!({ "addressId": "none" }))).await.problem(Kind::NotFound);
     let capacity =
         Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), capacity, 1);

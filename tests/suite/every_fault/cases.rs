@@ -100,6 +100,8 @@ fn customers() -> Vec<Case> {
     let cleo = json!({ "username": "cleo", "email": "cleo@example.com", "name": "Cleo" });
     let renamed = json!({ "username": "bobby", "email": "bobby@example.com", "name": "Bobby" });
     let cart = json!({ "lines": [{ "productId": "spread", "quantity": 1 }, { "productId": "thing", "quantity": 1 }] });
+    let home = json!({ "addressId": "home", "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
+    let book = json!({ "addresses": [home], "default": "home" });
     let at_cart = "/customers/ada/cart";
     vec![
         Case::post("sign up", "create-customer", Customer("cleo"), "/customers", cleo),
@@ -107,6 +109,7 @@ fn customers() -> Vec<Case> {
             .header("if-match", "\"1\"")
             .body(renamed),
         Case::request("put a cart", "put-cart", ADA, Method::PUT, at_cart).body(cart),
+        Case::request("put an address book", "put-addresses", ADA, Method::PUT, "/customers/ada/addresses").body(book),
         Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
     ]
 }
@@ -116,6 +119,7 @@ fn catalogue() -> Vec<Case> {
         "productId": "new", "name": "New", "description": "-", "category": "things", "price": eur(500), "stock": 7,
         "cells": 2,
     });
+    let rates = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 490 }] }] });
     let viewed = json!({ "products": ["thing", "spread", "thing", "nothing"] });
     let by_visitor = json!({ "products": viewed["products"], "visitor": "0123456789abcdef" });
     let batch = json!({ "products": [
@@ -137,6 +141,9 @@ fn catalogue() -> Vec<Case> {
         patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
         patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
         Case::post("several products", "write-products", Admin, "/products/batch", batch).with_steps(),
+        Case::request("put shipping rates", "put-shipping", Admin, Method::PUT, "/shipping")
+            .header("if-match", "\"0\"")
+            .body(rates),
         adjust("units arrive", "/products/thing/stock", 5),
         adjust("units arrive, in three cells", "/products/spread/stock", 5).with_steps(),
         adjust("units are taken out, of three cells", "/products/spread/stock", -25).with_steps(),
@@ -170,9 +177,13 @@ fn orders() -> Vec<Case> {
         "lines": [line("spread", 2), line("thing", 1)], "discountCode": "TEN", "giftCards": ["GIFT"],
         "expectedTotal": eur(2700),
     });
+    let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
+    let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
     vec![
         order("order", json!({ "lines": [line("thing", 2)] })),
         order("order with all there is", dear.clone()),
+        order("order to an address", shipped.clone()),
+        order("order to an address, later", shipped).header("prefer", "respond-async"),
         order("order later", dear).header("prefer", "respond-async"),
         order("order too much", json!({ "lines": [line("thing", 5000)] })),
         order("order too much, of three cells", json!({ "lines": [line("spread", 500)] })),

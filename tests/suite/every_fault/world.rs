@@ -306,7 +306,8 @@ pub fn timeless(items: &[Value]) -> State {
     items
 }
 
-/// Replaces every time in a value's texts, and removes times of expiry and the random version of a cart.
+/// Replaces every time in a value's texts, and removes times of expiry and the random versions of carts and
+/// address books.
 pub fn forget_moments(value: &mut Value) {
     const LENGTH: usize = "2026-11-21T09:30:00.000Z".len();
     match value {
@@ -321,8 +322,9 @@ pub fn forget_moments(value: &mut Value) {
         }
         Value::Array(values) => values.iter_mut().for_each(forget_moments),
         Value::Object(fields) => {
-            let is_cart = fields.get("EntityType").is_some_and(|kind| kind["S"] == "cart");
-            fields.retain(|name, _| name != "expiresAt" && !(is_cart && name == "version"));
+            let kind = fields.get("EntityType").and_then(|kind| kind["S"].as_str()).unwrap_or_default();
+            let is_random = ["cart", "customerAddresses"].contains(&kind);
+            fields.retain(|name, _| name != "expiresAt" && !(is_random && name == "version"));
             fields.values_mut().for_each(forget_moments);
         }
         _ => {}

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use key_schema::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
+    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
+    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -103,10 +103,10 @@ macro_rules! by_type {
 }
 
 by_type! {
-    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder
-    Discount GiftCard GiftCardEntry
+    Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder OrderAddress
+    Discount GiftCard GiftCardEntry ShippingRates
     Taxes DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
 }

@@ -24,7 +24,7 @@ fn waiting(request: Value) -> Waiting {
 }
 
 /// A minimal order, an order with everything that the release of 21 November 2026 had, and orders with newer fields.
-fn samples() -> [(&'static str, Waiting); 4] {
+fn samples() -> [(&'static str, Waiting); 5] {
     let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
     let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
@@ -35,6 +35,16 @@ fn samples() -> [(&'static str, Waiting); 4] {
             "capped",
             waiting(json!({
                 "lines": [{ "productId": "teapot", "quantity": 2 }], "maxCardAmount": amount.clone(), "payLater": true,
+            })),
+        ),
+        (
+            "shipped",
+            waiting(json!({
+                "lines": [{ "productId": "teapot", "quantity": 2 }],
+                "shipTo": {
+                    "name": "Ada", "line1": "Way 1", "line2": "Left", "city": "Berlin", "postalCode": "10115",
+                    "region": "BE", "country": "DE",
+                },
             })),
         ),
         (

@@ -36,6 +36,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 assert_eq!(order.status, OrderStatus::Pending);
                 let uncounted_code = order.discount_code.clone();
                 rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order.clone() }));
+                let shipping = Some(amount());
+                rare.push(image("Order(Shipping)", &Order { shipping, has_address: true, ..order.clone() }));
                 let product_id = product();
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
                 let quantity = 1.try_into().expect("a quantity");
@@ -74,6 +76,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
+                let weight_grams = Some(250.try_into().expect("a weight"));
+                rare.push(image("Product(Weighing)", &Product { weight_grams, ..product.clone() }));
                 rare.push(image("Product(WithImages)", &Product { images, ..product }));
                 rare.push(image("Product(Described)", &described));
                 rare.push(image("ProductDescription(Long)", &long));
@@ -113,7 +117,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 20 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 22 + rejections().len(), "a sample has another name than here");
     rare
 }
 
@@ -152,6 +156,8 @@ fn rejections() -> Vec<Rejection> {
         Rejection::DiscountExhausted { code: "dddddddd".parse().expect("a code") },
         Rejection::GiftCardInvalid { code: "gggggggg".parse().expect("a code") },
         Rejection::GiftCardBalance { code: "gggggggg".parse().expect("a code") },
+        Rejection::UnknownAddress { address: "home".parse().expect("an id") },
+        Rejection::NotShipped { country: "DE".parse().expect("a country") },
         Rejection::KeyReused,
     ]
 }
@@ -170,6 +176,8 @@ fn reason(rejection: &Rejection) -> &'static str {
         Rejection::DiscountExhausted { .. } => "DiscountExhausted",
         Rejection::GiftCardInvalid { .. } => "GiftCardInvalid",
         Rejection::GiftCardBalance { .. } => "GiftCardBalance",
+        Rejection::UnknownAddress { .. } => "UnknownAddress",
+        Rejection::NotShipped { .. } => "NotShipped",
         Rejection::KeyReused => "KeyReused",
     }
 }

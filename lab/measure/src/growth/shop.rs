@@ -175,6 +175,7 @@ impl Shop {
             images: Vec::new(),
             initial_stock: STOCK,
             version: 1,
+            weight_grams: None,
             counted_in: None,
         };
         items.push(write_item(&product.counted())?);
@@ -213,6 +214,9 @@ impl Shop {
             version: 1,
             subtotal: amount,
             tax: None,
+            shipping: None,
+            shipping_tax: None,
+            has_address: false,
             discount: Money::zero(self.euro),
             discount_code: None,
             uncounted_code: None,

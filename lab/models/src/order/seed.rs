@@ -30,6 +30,7 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
         expected_total: None,
         max_card_amount: None,
         pay_later: false,
+        ship_to: None,
     };
     PlaceOrder {
         customer: customer.parse().expect("an id"),
@@ -67,6 +68,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             images: Vec::new(),
             initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
             version: 1,
+            weight_grams: None,
             counted_in: None,
         },
     );

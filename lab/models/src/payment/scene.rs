@@ -28,6 +28,9 @@ pub(super) fn placed() -> WholeOrder {
             line_count: 1,
             units: 2,
             pay_later: false,
+            shipping: None,
+            shipping_tax: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -53,6 +56,7 @@ pub(super) fn placed() -> WholeOrder {
             taxes: Vec::new(),
             payments: vec![Payment::Card(CardPayment::of(amount))],
         },
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

@@ -160,6 +160,7 @@ impl Publication {
         self.names.insert(id, name.clone());
         let (cells, initial_stock) = (Cells::ONE, None);
         let record = ProductRecord {
+            weight_grams: None,
             product_id,
             name,
             description,

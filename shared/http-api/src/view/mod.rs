@@ -1,6 +1,7 @@
 //! The representations of entities that are stored in several items or have internal fields. The API shows other
 //! entities as they are stored.
 
+mod address;
 mod cart;
 mod category;
 mod customer;
@@ -14,10 +15,13 @@ mod overview;
 mod payment;
 mod product;
 mod queued_order;
+mod quote;
 mod returns;
 mod search;
+mod shipping;
 mod taxes;
 
+pub use address::AddressesView;
 pub use cart::CartView;
 pub use category::CategoryView;
 pub use customer::{CustomerStatsView, CustomerView};
@@ -26,13 +30,15 @@ pub use discount::DiscountView;
 pub use gift_card::{GiftCardView, IssuedGiftCardView};
 pub use image::{ImageUploadView, ImageView, ImagesView};
 pub use invoice::{InvoiceView, PaymentView};
-pub use order::{CreditView, FlagView, FlaggedOrderView, OrderItemView, OrderView};
+pub use order::{CreditView, FlagView, FlaggedOrderView, OrderItemView, OrderView, PaymentMethodView};
 pub use overview::OverviewView;
 pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
+pub use quote::{QuoteView, QuotedPaymentView};
 pub use returns::ReturnView;
 pub use search::{FacetsView, PriceRangeView, SearchView};
+pub use shipping::ShippingView;
 pub use taxes::TaxesView;
 
 /// The count, or 0 if it is negative. A count may be negative for a while: a cancellation may be counted before its

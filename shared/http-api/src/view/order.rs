@@ -1,4 +1,6 @@
-use key_schema::entity::{Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+use key_schema::entity::{
+    Address, Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder,
+};
 use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,8 +8,8 @@ use utoipa::ToSchema;
 use super::{InvoiceView, ReturnView};
 use crate::Caller;
 
-/// An order. `total` is `subtotal` less `discount`, with the `tax` if there is one, and the invoice's payments add up to it. In lists, lines,
-/// invoice, returns and flag are left out; customers never see the flag.
+/// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
+/// add up to it. In lists, lines, address, invoice, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -24,11 +26,23 @@ pub struct OrderView {
     discount: Money,
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
-    /// The tax of all lines that comes on top of the prices. Absent if the prices include the tax.
+    /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    shipping: Option<Money>,
+    /// The tax of lines and shipping that comes on top of the prices. Absent if the prices include the tax.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     tax: Option<Money>,
     total: Money,
+    /// The address to which the order is shipped, as it was when the order was placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ship_to: Option<Address>,
+    /// The way in which the order is paid. Gift cards may have paid a part of what a card or a transfer pays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    payment_method: Option<PaymentMethodView>,
     /// Whether the order may stay unpaid for days instead of minutes. Absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pay_later: bool,
@@ -47,6 +61,32 @@ pub struct OrderView {
     returns: Vec<ReturnView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
+}
+
+/// The way in which an order is paid.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PaymentMethod)]
+pub enum PaymentMethodView {
+    /// By bank card.
+    Card,
+    /// Later, such as by bank transfer.
+    PayLater,
+    /// By gift cards alone.
+    GiftCard,
+    /// The order costs nothing.
+    None,
+}
+
+impl PaymentMethodView {
+    fn of(whole: &WholeOrder) -> Self {
+        match (whole.invoice.card(), whole.invoice.payments.is_empty()) {
+            (Some(_), _) if whole.order.pay_later => Self::PayLater,
+            (Some(_), _) => Self::Card,
+            (None, false) => Self::GiftCard,
+            (None, true) => Self::None,
+        }
+    }
 }
 
 /// The units of a line that were cancelled or returned.
@@ -132,9 +172,11 @@ impl OrderView {
 /// The order as its customer may see it, without the flag.
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
-        let WholeOrder { order, lines, invoice, flag: _, returns } = whole;
+        let payment_method = Some(PaymentMethodView::of(&whole));
+        let WholeOrder { order, lines, invoice, address, flag: _, returns } = whole;
+        let ship_to = address.map(|of_order| of_order.address);
         let returns = returns.into_iter().map(ReturnView::from).collect();
-        Self { lines: Some(lines), invoice: Some(invoice.into()), returns, ..order.into() }
+        Self { lines: Some(lines), invoice: Some(invoice.into()), ship_to, payment_method, returns, ..order.into() }
     }
 }
 
@@ -152,7 +194,10 @@ impl From<Order> for OrderView {
             discount: order.discount,
             discount_code: order.discount_code.or(order.uncounted_code),
             tax: order.tax,
+            shipping: order.shipping,
             total: order.total,
+            ship_to: None,
+            payment_method: None,
             pay_later: order.pay_later,
             credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),
             delivered_at,

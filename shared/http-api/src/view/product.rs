@@ -1,5 +1,5 @@
 use key_schema::entity::{Product, ProductStats, WholeStock};
-use key_schema::value::{Category, Cells, ImageId, Money, ProductId};
+use key_schema::value::{Category, Cells, Grams, ImageId, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,6 +19,10 @@ pub struct ProductView {
     description_continues: bool,
     category: Category,
     price: Money,
+    /// The weight of one unit in grams. Absent in lists, and if the product weighs nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    weight_grams: Option<Grams>,
     /// The images, in the order in which they were added. Only reads show them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<ImageView>,
@@ -74,6 +78,7 @@ impl ProductView {
             description_continues,
             category,
             price,
+            weight_grams: None,
             images: Vec::new(),
             available: None,
             cells: None,
@@ -91,7 +96,8 @@ impl ProductView {
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
-        Self { available: Some(stock.available()), cells, ..product.into() }
+        let weight_grams = product.weight_grams;
+        Self { available: Some(stock.available()), cells, weight_grams, ..product.into() }
     }
 }
 

@@ -3,7 +3,8 @@
 //! The money is made of cumulative values. The discount is divided among the lines by rounding its share of the first
 //! line, of the first two lines, and so on; a line's share is the difference of two of these. The credit for some units
 //! of a line is the value of all its credited units less the value of those credited before. So rounding neither loses
-//! nor creates a minor unit: however an order is credited, all of its units together bring back exactly its total.
+//! nor creates a minor unit: however an order is credited, all of its units together bring back exactly its total less
+//! its shipping.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -69,8 +70,8 @@ impl Credit {
     }
 }
 
-/// The amount of each line less its share of the discount, in minor units. With the taxes that come on top, the sum is the
-/// order's total.
+/// The amount of each line less its share of the discount, in minor units. With the taxes of the lines that come on top, the
+/// sum is the order's total less its shipping.
 pub(super) fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
     let subtotal: i128 = lines.iter().map(|line| i128::from(line.amount.amount())).sum();
     let (mut gross, mut shared) = (0, 0);

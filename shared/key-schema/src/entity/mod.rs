@@ -1,5 +1,6 @@
 //! The entities, as plain data.
 
+mod address;
 mod card_payment;
 mod cart;
 mod category_count;
@@ -24,6 +25,7 @@ mod reconciliation;
 mod rejection;
 mod repair;
 mod return_of_goods;
+mod shipping;
 mod stock;
 mod stream_checkpoint;
 mod tally;
@@ -32,6 +34,7 @@ mod tax;
 mod tests;
 mod uncounted;
 
+pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, SavedAddress};
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
@@ -55,6 +58,7 @@ pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
 pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
+pub use shipping::{BandsBy, NotShipped, ShippingBand, ShippingRates, ShippingZone, weight_of};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::Sums;
@@ -88,6 +92,7 @@ entities! {
     EmailClaim = "emailClaim"
     UsernameClaim = "usernameClaim"
     Cart = "cart"
+    CustomerAddresses = "customerAddresses"
     Product = "product"
     ProductDescription = "productDescription"
     Stock = "stock"
@@ -98,6 +103,7 @@ entities! {
     ViewMark = "viewMark"
     Order = "order"
     OrderItem = "orderItem"
+    OrderAddress = "orderAddress"
     OrderFlag = "orderFlag"
     Return = "return"
     QueuedOrder = "queuedOrder"
@@ -107,6 +113,7 @@ entities! {
     GiftCard = "giftCard"
     GiftCardEntry = "giftCardEntry"
     Taxes = "taxes"
+    ShippingRates = "shippingRates"
     DayTotals = "dayTotals"
     StreamCheckpoint = "streamCheckpoint"
     ParkedCounts = "parkedCounts"

@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
 use super::stock::is_zero;
-use super::{Credit, Invoice, LineTax, LineUnits, Payment, Return, Shortfall};
+use super::{Credit, Invoice, LineTax, LineUnits, OrderAddress, Payment, RateTax, Return, Shortfall, tax};
 
 #[cfg(test)]
 pub(super) mod tests;
 
-/// An order's header. `total` is `subtotal` less `discount`, and `tax` more if the prices do not include it.
+/// An order's header. `total` is `subtotal` less `discount`, plus `shipping`, and `tax` more if the prices do not include it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
@@ -38,9 +38,16 @@ pub struct Order {
     /// release gives a use back for every cancelled order with a `discountCode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncounted_code: Option<DiscountCode>,
-    /// The tax of all lines that comes on top of the prices. Absent if the prices include the tax, or if there is none.
+    /// The tax of the lines and of shipping that comes on top of the prices. Absent if the prices include the tax, or if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<Money>,
+    /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates. Credits never contain
+    /// it: only a cancellation of the whole order gives it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipping: Option<Money>,
+    /// The tax of shipping. Absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipping_tax: Option<LineTax>,
     /// The amount to pay.
     pub total: Money,
     /// The hash of the request, which distinguishes a repeated request from a different one with the same key.
@@ -54,6 +61,10 @@ pub struct Order {
     /// Whether the order may stay unpaid for days instead of minutes: its customer pays by bank transfer, for example.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pay_later: bool,
+    /// Whether the order has an [address](OrderAddress), which detects a read that saw only a part of the transaction that
+    /// placed the order. Whoever deletes the address removes this attribute in the same transaction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_address: bool,
     /// The order's shard in the list of its status. It is stored so that a change of the number of shards moves no
     /// order.
     pub shard: u8,
@@ -115,6 +126,11 @@ impl Order {
     /// The units of a product in open returns.
     pub fn returning_units(&self, product: &ProductId) -> u32 {
         self.returning.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
+    }
+
+    /// The taxes of the order, which has these lines: a rate each, the lowest first.
+    pub fn taxes(&self, lines: &[OrderLine]) -> Vec<RateTax> {
+        tax::by_rate(lines, self.discount, self.shipping.zip(self.shipping_tax))
     }
 
     /// The sum of all credits, in minor units.
@@ -274,7 +290,7 @@ pub struct OrderFlag {
     pub flagged_at: Timestamp,
 }
 
-/// An order with its lines, its invoice, its flag and its returns.
+/// An order with its lines, its invoice, its address, its flag and its returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeOrder {
     /// The header.
@@ -282,6 +298,8 @@ pub struct WholeOrder {
     /// The lines, sorted by product id.
     pub lines: Vec<OrderLine>,
     pub invoice: Invoice,
+    /// The address to which the order is shipped, if it has one.
+    pub address: Option<OrderAddress>,
     pub flag: Option<OrderFlag>,
     /// The returns, open and closed, sorted by id.
     pub returns: Vec<Return>,
@@ -351,6 +369,7 @@ impl WholeOrder {
             },
             lines: self.lines.clone(),
             invoice: Invoice { payments, ..self.invoice.clone() },
+            address: self.address.clone(),
             flag: None,
             returns: Vec::new(),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Category, Currency, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
+use crate::value::{Category, Currency, Grams, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
 
 use super::Sums;
 use super::tally::{revenue, saturated};
@@ -23,6 +23,9 @@ pub struct Product {
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
+    /// The weight of one unit, for the price of shipping. Absent if it weighs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_grams: Option<Grams>,
     /// The images, in the order in which they were added. The objects themselves are in S3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageId>,

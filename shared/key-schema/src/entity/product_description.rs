@@ -114,6 +114,7 @@ mod tests {
             images: Vec::new(),
             initial_stock: 0,
             version: 1,
+            weight_grams: None,
             counted_in: None,
         }
     }

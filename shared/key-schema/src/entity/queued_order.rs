@@ -44,36 +44,57 @@ pub struct Refusal {
 
 /// The form of a rejection in an item.
 ///
-/// The last release could not read an item with a rejection that it does not know. So [`Rejection::OpenUnits`] is stored
-/// as [`Rejection::TooExpensive`] with two more attributes, which the last release ignores.
+/// The last release could not read an item with a rejection that it does not know. So [`Rejection::OpenUnits`],
+/// [`Rejection::UnknownAddress`] and [`Rejection::NotShipped`] are stored as [`Rejection::TooExpensive`] with more
+/// attributes, which the last release ignores.
 mod stored {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::Rejection;
+    use crate::value::{AddressId, Country};
 
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct BeyondTheCap<'a> {
+    struct New<'a> {
         #[serde(flatten)]
         known_as: &'a Rejection,
-        open_units: u64,
-        allowed_units: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        open_units: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        allowed_units: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unknown_address: Option<&'a AddressId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        not_shipped_to: Option<&'a Country>,
     }
+
+    const PLAIN: New<'_> = New {
+        known_as: &Rejection::TooExpensive,
+        open_units: None,
+        allowed_units: None,
+        unknown_address: None,
+        not_shipped_to: None,
+    };
 
     #[derive(Deserialize)]
     #[serde(untagged, rename_all_fields = "camelCase")]
     enum Stored {
         OpenUnits { open_units: u64, allowed_units: u64 },
+        UnknownAddress { unknown_address: AddressId },
+        NotShipped { not_shipped_to: Country },
         Other(Rejection),
     }
 
     pub(super) fn serialize<S: Serializer>(rejection: &Rejection, serializer: S) -> Result<S::Ok, S::Error> {
-        match *rejection {
+        match rejection {
             Rejection::OpenUnits { open, allowed } => {
-                let known_as = &Rejection::TooExpensive;
-                BeyondTheCap { known_as, open_units: open, allowed_units: allowed }.serialize(serializer)
+                New { open_units: Some(*open), allowed_units: Some(*allowed), ..PLAIN }.serialize(serializer)
             }
-            ref other => other.serialize(serializer),
+            Rejection::UnknownAddress { address } => {
+                New { unknown_address: Some(address), ..PLAIN }.serialize(serializer)
+            }
+            Rejection::NotShipped { country } => New { not_shipped_to: Some(country), ..PLAIN }.serialize(serializer),
+            other => other.serialize(serializer),
         }
     }
 
@@ -82,6 +103,8 @@ mod stored {
             Stored::OpenUnits { open_units, allowed_units } => {
                 Rejection::OpenUnits { open: open_units, allowed: allowed_units }
             }
+            Stored::UnknownAddress { unknown_address: address } => Rejection::UnknownAddress { address },
+            Stored::NotShipped { not_shipped_to: country } => Rejection::NotShipped { country },
             Stored::Other(rejection) => rejection,
         })
     }

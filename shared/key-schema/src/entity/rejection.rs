@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{DiscountCode, GiftCardCode, Money, ProductId};
+use crate::value::{AddressId, Country, DiscountCode, GiftCardCode, Money, ProductId};
 
 /// The reason why the state of the shop does not allow an order. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,12 @@ pub enum Rejection {
         /// The most that the shop allows.
         allowed: u64,
     },
+    /// The customer's address book has no such address. Items have this rejection in another form, too.
+    #[serde(skip)]
+    UnknownAddress { address: AddressId },
+    /// The shop does not ship the order to this country. Items have this rejection in another form, too.
+    #[serde(skip)]
+    NotShipped { country: Country },
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid { code: DiscountCode },
     /// The discount code has no uses left.

@@ -26,6 +26,17 @@ impl TaxRate {
     /// 100 %.
     const WHOLE: i128 = 10_000;
 
+    /// The tax of this amount, which includes it or not.
+    pub fn tax(self, amount: Money, prices: Prices) -> LineTax {
+        let tax = match prices {
+            Prices::IncludeTax => self.included_in(amount.amount()),
+            Prices::ExcludeTax => self.on(amount.amount()),
+        };
+        // At most the amount.
+        let amount = Money::nearest(tax, amount.currency());
+        LineTax { rate: self, amount, added: prices == Prices::ExcludeTax }
+    }
+
     /// The tax in an amount that includes it, in minor units, rounded half to even.
     fn included_in(self, amount: i64) -> i64 {
         let rate = i128::from(self.0);
@@ -72,6 +83,12 @@ impl LineTax {
     pub fn on_top(self) -> i64 {
         if self.added { self.amount.amount() } else { 0 }
     }
+
+    /// Whether this is the tax of this amount at its rate.
+    pub fn is_right_for(self, amount: Money) -> bool {
+        let prices = if self.added { Prices::ExcludeTax } else { Prices::IncludeTax };
+        self == self.rate.tax(amount, prices)
+    }
 }
 
 /// The tax of all lines of one rate.
@@ -113,7 +130,7 @@ pub struct Taxes {
 pub struct CountryTaxes {
     /// The country.
     pub country: Country,
-    /// The rate of all categories that are not listed.
+    /// The rate of shipping, and of all categories that are not listed.
     pub standard: TaxRate,
     /// The rates of other categories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,52 +149,52 @@ pub struct CategoryTax {
 }
 
 impl Taxes {
-    /// The rate of a category in a country; `None` if the shop has no rates for the country.
-    pub fn rate(&self, country: Country, category: &Category) -> Option<TaxRate> {
-        let taxes = self.countries.iter().find(|taxes| taxes.country == country)?;
-        let other = taxes.categories.iter().find(|other| other.category == *category);
-        Some(other.map_or(taxes.standard, |other| other.rate))
+    /// The rates of a country; `None` if the shop has none for it.
+    pub fn of(&self, country: &Country) -> Option<&CountryTaxes> {
+        self.countries.iter().find(|taxes| taxes.country == *country)
     }
 }
 
-impl RateTax {
-    /// The taxes of an order's lines, a rate each, the lowest first.
-    pub fn of(lines: &[OrderLine], discount: Money) -> Vec<Self> {
-        let mut sums: BTreeMap<TaxRate, (i64, i64)> = BTreeMap::new();
-        for (line, amount) in lines.iter().zip(net_amounts(lines, discount)) {
-            let Some(tax) = line.tax else { continue };
-            let included = tax.amount.amount() - tax.on_top();
-            let (net, sum) = sums.entry(tax.rate).or_default();
-            *net += amount - included;
-            *sum += tax.amount.amount();
-        }
-        let money = |amount| Money::nearest(amount, discount.currency());
-        sums.into_iter().map(|(rate, (net, tax))| Self { rate, net: money(net), tax: money(tax) }).collect()
+impl CountryTaxes {
+    /// The rate of a category.
+    pub fn rate(&self, category: &Category) -> TaxRate {
+        let other = self.categories.iter().find(|other| other.category == *category);
+        other.map_or(self.standard, |other| other.rate)
     }
 }
 
-/// Puts its tax on each line: `rates` has the rate of each, in the order of the lines. Returns the tax that comes on top
-/// of the prices; `None` if that exceeds the greatest amount of money.
-pub fn tax_lines(lines: &mut [OrderLine], discount: Money, rates: &[TaxRate], prices: Prices) -> Option<Money> {
+/// The taxes of lines, and of shipping if it has a price and a tax: a rate each, the lowest first.
+pub(super) fn by_rate(lines: &[OrderLine], discount: Money, shipping: Option<(Money, LineTax)>) -> Vec<RateTax> {
+    let of_lines =
+        lines.iter().zip(net_amounts(lines, discount)).filter_map(|(line, amount)| Some((amount, line.tax?)));
+    let of_shipping = shipping.map(|(price, tax)| (price.amount(), tax));
+    let mut sums: BTreeMap<TaxRate, (i64, i64)> = BTreeMap::new();
+    for (amount, tax) in of_lines.chain(of_shipping) {
+        let included = tax.amount.amount() - tax.on_top();
+        let (net, sum) = sums.entry(tax.rate).or_default();
+        *net += amount - included;
+        *sum += tax.amount.amount();
+    }
+    let money = |amount| Money::nearest(amount, discount.currency());
+    sums.into_iter().map(|(rate, (net, tax))| RateTax { rate, net: money(net), tax: money(tax) }).collect()
+}
+
+/// Puts its tax on each line: `rates` has the rate of each, in the order of the lines. `None` if the taxes exceed the greatest
+/// amount of money.
+pub fn tax_lines(lines: &mut [OrderLine], discount: Money, rates: &[TaxRate], prices: Prices) -> Option<()> {
     let nets = net_amounts(lines, discount);
-    let mut on_top = Money::zero(discount.currency());
     for ((line, rate), amount) in lines.iter_mut().zip(rates).zip(nets) {
-        let tax = match prices {
-            Prices::IncludeTax => rate.included_in(amount),
-            Prices::ExcludeTax => rate.on(amount),
-        };
-        let amount = Money::new(tax, discount.currency())?;
-        let tax = LineTax { rate: *rate, amount, added: prices == Prices::ExcludeTax };
-        on_top = on_top.checked_add(Money::new(tax.on_top(), discount.currency())?)?;
-        line.tax = Some(tax);
+        line.tax = Some(rate.tax(Money::new(amount, discount.currency())?, prices));
     }
-    Some(on_top)
+    let sum = lines.iter().filter_map(|line| line.tax).try_fold(0_i64, |sum, tax| sum.checked_add(tax.on_top()))?;
+    Money::new(sum, discount.currency()).map(|_| ())
 }
 
-/// The tax of all lines that comes on top of the prices; `None` if no line has such a tax, or if the sum exceeds the
-/// greatest amount of money.
-pub fn tax_on_top(lines: &[OrderLine], currency: Currency) -> Option<Money> {
-    let added: Vec<LineTax> = lines.iter().filter_map(|line| line.tax).filter(|tax| tax.added).collect();
+/// The tax of lines and shipping that comes on top of the prices; `None` if there is none, or if the sum exceeds the greatest
+/// amount of money.
+pub fn tax_on_top(lines: &[OrderLine], shipping: Option<LineTax>, currency: Currency) -> Option<Money> {
+    let taxes = lines.iter().filter_map(|line| line.tax).chain(shipping);
+    let added: Vec<LineTax> = taxes.filter(|tax| tax.added).collect();
     let sum = added.iter().try_fold(0_i64, |sum, tax| sum.checked_add(tax.on_top()))?;
     if added.is_empty() { None } else { Money::new(sum, currency) }
 }
@@ -186,8 +203,7 @@ pub fn tax_on_top(lines: &[OrderLine], currency: Currency) -> Option<Money> {
 pub fn wrongly_taxed(lines: &[OrderLine], discount: Money) -> impl Iterator<Item = &OrderLine> {
     let nets = net_amounts(lines, discount);
     lines.iter().zip(nets).filter_map(move |(line, amount)| {
-        let LineTax { rate, amount: tax, added } = line.tax?;
-        let expected = if added { rate.on(amount) } else { rate.included_in(amount) };
-        (tax.amount() != expected || tax.currency() != discount.currency()).then_some(line)
+        let amount = Money::nearest(amount, discount.currency());
+        line.tax.filter(|tax| !tax.is_right_for(amount)).map(|_| line)
     })
 }

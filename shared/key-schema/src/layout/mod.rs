@@ -3,6 +3,7 @@
 //! Each entity has one file, with the access patterns that read the entity. The file opens with a table of these
 //! patterns. Each place is declared once, and both the keys of written items and the ranges of reads are made from it.
 
+mod address;
 mod cart;
 mod category;
 mod claim;
@@ -28,6 +29,7 @@ mod range;
 mod reconciliation;
 mod relations;
 mod returns;
+mod shipping;
 mod stock;
 mod stream_checkpoint;
 mod taxes;
@@ -37,6 +39,7 @@ mod tests;
 mod v2;
 mod view;
 
+pub use address::AddressesOfCustomer;
 pub use cart::CartOfCustomer;
 pub use category::{Categories, InCategory, ProductsOfShop};
 pub use claim::{CustomerByEmail, CustomerByUsername};
@@ -61,15 +64,16 @@ pub use question::{Question, Reads, ShopItem};
 pub use range::SortRange;
 pub use relations::{ALONE, Number, RELATIONS, Relation};
 pub use returns::OpenReturns;
+pub use shipping::RatesOfShop;
 pub use stock::{CellsOfStock, InStock};
 pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, FoldLease,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts, PaymentDue,
-    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell,
-    StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    Entity, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
+    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
+    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -91,10 +95,10 @@ pub const REMOVED: &str = "removed";
 
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
-    Discount GiftCard GiftCardEntry Taxes
+    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress
+    Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
 ];
@@ -129,6 +133,8 @@ pub const PATTERNS: &[Declaration] = &[
     OpenReturns::DECLARED,
     Categories::DECLARED,
     ProductsOfShop::DECLARED,
+    AddressesOfCustomer::DECLARED,
+    RatesOfShop::DECLARED,
 ];
 
 /// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.

@@ -1,4 +1,5 @@
-//! Orders: the header, and the item collection of header, lines, invoice, flag, returns and queue item.
+//! Orders: the header, and the item collection of header, lines, address, invoice, flag,
+//! returns and queue item.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -9,8 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{
-    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, Return,
-    WholeOrder,
+    Customer, Entity as _, Invoice, Order, OrderAddress, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder,
+    Return, WholeOrder,
 };
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
@@ -58,6 +59,7 @@ impl Order {
 pub enum InOrder {
     Order(Order),
     OrderItem(OrderItem),
+    OrderAddress(OrderAddress),
     Invoice(Invoice),
     OrderFlag(OrderFlag),
     PaymentDue(PaymentDue),
@@ -97,13 +99,14 @@ impl OrderById<'_> {
     /// # Errors
     /// [`Torn`] if only a part of the transaction that places the order, or that requests a return, is visible.
     pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
-        let (mut order, mut invoice, mut flag, mut queued) = (None, None, None, None);
+        let (mut order, mut invoice, mut address, mut flag, mut queued) = (None, None, None, None, None);
         let (mut lines, mut returns) = (Vec::new(), Vec::new());
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
                 InOrder::OrderItem(item) => lines.push(item.line),
                 InOrder::Invoice(found) => invoice = Some(found),
+                InOrder::OrderAddress(found) => address = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
                 InOrder::Return(found) => returns.push(found),
                 InOrder::QueuedOrder(found) => queued = Some(found),
@@ -112,11 +115,13 @@ impl OrderById<'_> {
         }
         match (order, invoice) {
             (Some(order), Some(invoice))
-                if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
+                if lines.len() == usize::from(order.line_count)
+                    && order.has_address == address.is_some()
+                    && returns.len() == usize::from(order.return_count) =>
             {
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag, returns }))))
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns }))))
             }
-            (None, None) if lines.is_empty() => Ok(queued.map(OrderState::Queued)),
+            (None, None) if lines.is_empty() && address.is_none() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
         }
     }
@@ -127,11 +132,12 @@ impl AccessPattern for OrderById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 3,
-        question: "an order by its id, with lines, invoice, flag and returns",
+        question: "an order by its id, with lines, address, invoice, flag and returns",
         place: PlaceText { sort: "", ..ORDER.text() },
         entities: &[
             Order::TYPE,
             OrderItem::TYPE,
+            OrderAddress::TYPE,
             Invoice::TYPE,
             OrderFlag::TYPE,
             PaymentDue::TYPE,
@@ -140,8 +146,8 @@ impl AccessPattern for OrderById<'_> {
         ],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        // The header, 40 lines, invoice, flag, mark, queue item and 20 returns.
-        bound: Bound::Collection(65),
+        // The header, 40 lines, address, invoice, flag, mark, queue item and 20 returns.
+        bound: Bound::Collection(66),
     };
 
     fn partition(&self) -> String {

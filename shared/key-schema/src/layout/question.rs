@@ -6,18 +6,18 @@
 use serde::Deserialize;
 
 use crate::entity::{
-    Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
+    GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
+    ProductStats, QueuedOrder, Return, ShippingRates, Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
 use super::{
-    AccessPattern, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById, CustomerByUsername,
-    Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById, InvoiceByOldId, InvoiceOfOrder,
-    InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PaymentsDue,
-    PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop,
-    ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
+    AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById,
+    CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById,
+    InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
+    OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
+    ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TotalsOfDays, ViewsOfProduct,
 };
 
 /// An access pattern with its parameters.
@@ -82,6 +82,7 @@ pub enum ShopItem {
     Customer(Customer),
     CustomerStats(CustomerStats),
     Cart(Cart),
+    CustomerAddresses(CustomerAddresses),
     EmailClaim(EmailClaim),
     UsernameClaim(UsernameClaim),
     Product(Product),
@@ -93,6 +94,7 @@ pub enum ShopItem {
     CategoryCount(CategoryCount),
     Order(Box<Order>),
     OrderItem(OrderItem),
+    OrderAddress(OrderAddress),
     OrderFlag(OrderFlag),
     Invoice(Invoice),
     PaymentDue(PaymentDue),
@@ -101,6 +103,7 @@ pub enum ShopItem {
     Discount(Discount),
     GiftCard(GiftCard),
     GiftCardEntry(GiftCardEntry),
+    ShippingRates(ShippingRates),
     DayTotals(DayTotals),
     /// An item that no access pattern finds, or one that a newer release wrote.
     #[serde(other)]
@@ -118,6 +121,9 @@ impl ShopItem {
             Self::CustomerStats(CustomerStats { customer_id: customer, .. }) => vec![of_customer(customer)],
             Self::Cart(Cart { customer_id: customer, .. }) => {
                 vec![of_customer(customer), Question::of(&CartOfCustomer { customer })]
+            }
+            Self::CustomerAddresses(CustomerAddresses { customer_id: customer, .. }) => {
+                vec![of_customer(customer), Question::of(&AddressesOfCustomer { customer })]
             }
             Self::EmailClaim(EmailClaim { email, .. }) => vec![Question::of(&CustomerByEmail { email })],
             Self::UsernameClaim(UsernameClaim { username, .. }) => vec![Question::of(&CustomerByUsername { username })],
@@ -155,6 +161,7 @@ impl ShopItem {
                 Question::of(&OrdersOfProduct { product: &line.product_id, shard: *shard, placed: all }),
                 Question::of(&ProductsOfCustomer { customer, placed: *all }),
             ],
+            Self::OrderAddress(OrderAddress { order_id, .. }) => vec![of_order(order_id)],
             Self::OrderFlag(OrderFlag { order_id, .. }) => vec![of_order(order_id), Question::of(&FlaggedOrders)],
             Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, .. }) => vec![
                 of_order(order),
@@ -175,6 +182,7 @@ impl ShopItem {
             Self::GiftCard(GiftCard { code, .. }) | Self::GiftCardEntry(GiftCardEntry { code, .. }) => {
                 vec![Question::of(&GiftCardByCode { code })]
             }
+            Self::ShippingRates(_) => vec![Question::of(&RatesOfShop)],
             Self::DayTotals(DayTotals { date, .. }) => totals_of(*date).into_iter().collect(),
             Self::Other => Vec::new(),
         }

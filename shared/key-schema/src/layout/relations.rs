@@ -1,9 +1,9 @@
 //! The relations between entities, declared once. The drawing in `docs/key-schema.md` is made of them.
 
 use crate::entity::{
-    Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard,
+    GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
+    ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -53,6 +53,7 @@ const fn relation(
 pub const RELATIONS: &[Relation] = &[
     relation(Customer::TYPE, "has sums", One, AtMostOne, CustomerStats::TYPE, "customerId"),
     relation(Customer::TYPE, "fills", One, AtMostOne, Cart::TYPE, "customerId"),
+    relation(Customer::TYPE, "keeps", One, AtMostOne, CustomerAddresses::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, EmailClaim::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, UsernameClaim::TYPE, "customerId"),
     relation(Customer::TYPE, "places", One, Any, Order::TYPE, "customerId"),
@@ -65,6 +66,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Product::TYPE, "is viewed in", One, Any, ViewShard::TYPE, "productId"),
     relation(Product::TYPE, "is ordered in", One, Any, OrderItem::TYPE, "productId"),
     relation(Order::TYPE, "has", One, Some, OrderItem::TYPE, "orderId"),
+    relation(Order::TYPE, "is shipped to", One, AtMostOne, OrderAddress::TYPE, "orderId"),
     relation(Order::TYPE, "is paid by", One, One, Invoice::TYPE, "orderId"),
     relation(Order::TYPE, "has due", One, AtMostOne, PaymentDue::TYPE, "orderId"),
     relation(Order::TYPE, "is marked by", One, AtMostOne, OrderFlag::TYPE, "orderId"),
@@ -80,6 +82,7 @@ pub const RELATIONS: &[Relation] = &[
 pub const ALONE: &[&str] = &[
     "viewMark",
     "taxes",
+    "shippingRates",
     "dayTotals",
     "streamCheckpoint",
     "parkedCounts",

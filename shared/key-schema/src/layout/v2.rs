@@ -11,7 +11,11 @@ const META: &[Sort] = &[Own("META")];
 
 /// Every collection of the table and the indexes.
 pub(super) const COLLECTIONS: &[Collections] = &[
-    collections(Table, ("c#", "CUSTOMER#"), &[Own("META"), with("stats", "STATS"), with("cart", "CART")]),
+    collections(
+        Table,
+        ("c#", "CUSTOMER#"),
+        &[Own("META"), with("stats", "STATS"), with("cart", "CART"), with("addresses", "ADDRESSES")],
+    ),
     collections(Table, ("email#", "EMAIL#"), META),
     collections(Table, ("username#", "USERNAME#"), META),
     collections(
@@ -32,6 +36,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
             with("i#", "INVOICE#"),
             with("r#", "RETURN#"),
             with("due", "PAYMENT_DUE"),
+            with("address", "ADDRESS"),
             with("flag", "FLAG"),
             with("queued", "QUEUED"),
         ],
@@ -39,6 +44,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("d#", "DISCOUNT#"), META),
     collections(Table, ("g#", "GIFT_CARD#"), &[Own("META"), with("o#", "ORDER#")]),
     collections(Table, ("taxes", "TAXES"), META),
+    collections(Table, ("shipping", "SHIPPING"), META),
     collections(Table, ("day#", "DAY#"), &[with("totals", "TOTALS")]),
     collections(Table, ("shard#", "STREAM_SHARD#"), META),
     collections(Table, ("parked#", "PARKED_COUNTS#"), &[with("", "AT#")]),

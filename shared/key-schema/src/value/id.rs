@@ -70,6 +70,8 @@ macro_rules! ids {
 ids! {
     /// A customer: the `sub` of the customer's token.
     CustomerId = "customerId";
+    /// An address of an address book.
+    AddressId = "addressId";
     /// A product.
     ProductId = "productId";
     /// An order. Derived from customer and idempotency key.
@@ -102,6 +104,14 @@ impl ProductId {
     /// A new random id (UUIDv4).
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
+    }
+}
+
+impl AddressId {
+    /// The id of an address that its client gives no id: a `UUIDv5` of the address, so the same request again gives the
+    /// same id.
+    pub fn of(address: &str) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, format!("address#{address}").as_bytes()).to_string())
     }
 }
 

@@ -7,6 +7,7 @@ mod day;
 mod id;
 mod money;
 mod number;
+mod postal_code;
 mod request;
 mod stream;
 mod text;
@@ -17,14 +18,15 @@ pub use contact::{EmailAddress, Username};
 pub use country::Country;
 pub use day::{Day, Days};
 pub use id::{
-    Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId, InvoiceId,
-    OrderId, ProductId, RepairId, ReturnId, ViewMarkId, VisitorId, spread,
+    AddressId, Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId,
+    InvoiceId, OrderId, ProductId, RepairId, ReturnId, ViewMarkId, VisitorId, spread,
 };
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
-pub use number::{Cells, Percent, Quantity};
+pub use number::{Cells, Grams, Percent, Quantity};
+pub(crate) use postal_code::postal_code;
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};
-pub use text::{Description, Name, TextHash};
+pub use text::{Description, Line, Name, TextHash};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 

@@ -23,6 +23,28 @@ pub struct Percent(u32);
 #[schema(value_type = u8, minimum = 1, maximum = 32)]
 pub struct Cells(u8);
 
+/// The weight of one unit in grams: 0 to 1,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u32, minimum = 0, maximum = 1_000_000)]
+pub struct Grams(u32);
+
+impl Grams {
+    /// The weight in grams.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Grams {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        let grams = u32::try_from(number).ok().filter(|grams| *grams <= 1_000_000);
+        grams.map(Self).ok_or_else(|| Invalid::new("weightGrams must be 0 to 1000000"))
+    }
+}
+
 impl Cells {
     /// One cell: the stock is a single item.
     pub const ONE: Self = Self(1);
@@ -115,6 +137,8 @@ mod tests {
         let quantity = |number: i64| Quantity::try_from(number).ok().map(Quantity::get);
         let percent = |number: i64| Percent::try_from(number).ok().map(Percent::get);
         let cells = |number: i64| Cells::try_from(number).ok().map(Cells::get);
+        let grams = |number: i64| Grams::try_from(number).ok().map(Grams::get);
+        assert_eq!([-1, 0, 1_000_000, 1_000_001].map(grams), [None, Some(0), Some(1_000_000), None]);
         assert_eq!([-1, 0, 1, 10_000, 10_001].map(quantity), [None, None, Some(1), Some(10_000), None]);
         assert_eq!([-1, 0, 1, 100, 101].map(percent), [None, None, Some(1), Some(100), None]);
         assert_eq!([-1, 0, 1, 32, 33].map(cells), [None, None, Some(1), Some(32), None]);

@@ -47,6 +47,11 @@ const DESCRIPTION: &str = "^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\
 #[serde(try_from = "String")]
 pub struct Name(String);
 
+/// A line of an address: 1 to 100 characters, at least one of them visible. Spaces around it are removed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Line(String);
+
 /// A longer text: up to 5,000 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -61,6 +66,21 @@ impl TryFrom<String> for Name {
         } else {
             Err(Invalid::new("must be 1 to 200 visible characters on one line"))
         }
+    }
+}
+
+impl TryFrom<String> for Line {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        let line = Name::try_from(text).ok().filter(|name| name.0.chars().count() <= 100);
+        line.map(|name| Self(name.0)).ok_or_else(|| Invalid::new("must be 1 to 100 visible characters on one line"))
+    }
+}
+
+impl From<Line> for String {
+    fn from(line: Line) -> Self {
+        line.0
     }
 }
 
@@ -118,6 +138,16 @@ impl PartialSchema for Name {
 }
 
 impl ToSchema for Name {}
+
+impl PartialSchema for Line {
+    fn schema() -> RefOr<Schema> {
+        let description =
+            "1 to 100 characters on one line, at least one of them visible. Spaces around it are removed.";
+        text(description, NAME, 1, 100)
+    }
+}
+
+impl ToSchema for Line {}
 
 impl PartialSchema for Description {
     fn schema() -> RefOr<Schema> {

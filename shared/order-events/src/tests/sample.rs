@@ -59,6 +59,7 @@ pub(super) fn product(version: u64) -> Product {
         images: Vec::new(),
         initial_stock: 10,
         version,
+        weight_grams: None,
         counted_in: None,
     }
 }
@@ -93,6 +94,9 @@ pub(super) fn order(id: &str) -> Order {
         line_count: 2,
         units: 2,
         pay_later: false,
+        shipping: None,
+        shipping_tax: None,
+        has_address: false,
         shard: 0,
         cancellation: None,
         credits: Vec::new(),

@@ -1,6 +1,6 @@
 //! Each decision by itself. The model in `lab/models` explores their sequences.
 
-use key_schema::entity::Refusal;
+use key_schema::entity::{CustomerStats, Refusal};
 use key_schema::value::RequestHash;
 
 use super::*;
@@ -220,7 +220,7 @@ fn the_cap_does_not_concern_an_order_that_gift_cards_pay() {
     for (balance, is_refused) in [(6000, false), (4999, true)] {
         let (request, found) = shop(&[1000, 2000], &[balance], None);
         let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, TaxRules::default(), now()).expect("a quote");
+        let quote = Quote::of(&basket, &found, &TaxRules::default(), now()).expect("a quote");
         assert_eq!((quote.units(), quote.within(cap, None).is_err()), (3, is_refused), "{balance}");
     }
 }

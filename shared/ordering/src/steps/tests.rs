@@ -71,6 +71,9 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             line_count: u8::try_from(lines.len()).expect("few lines"),
             units: lines.iter().map(|line| line.quantity.get()).sum(),
             pay_later: false,
+            shipping: None,
+            shipping_tax: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -89,6 +92,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             taxes: Vec::new(),
             payments,
         },
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

@@ -110,6 +110,9 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             line_count: 1,
             units: 1,
             pay_later: false,
+            shipping: None,
+            shipping_tax: None,
+            has_address: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
@@ -119,6 +122,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             imported_at: None,
         },
         lines: Vec::new(),
+        address: None,
         flag: None,
         returns: Vec::new(),
     }

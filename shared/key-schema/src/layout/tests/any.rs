@@ -6,10 +6,10 @@ use serde_dynamo::{AttributeValue, Item};
 
 use super::parts::any_parts;
 use crate::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
+    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
+    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -61,10 +61,10 @@ macro_rules! any_entity {
 }
 
 any_entity! {
-    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
-    Discount GiftCard GiftCardEntry Taxes
+    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress
+    Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
 }
@@ -83,11 +83,11 @@ macro_rules! read_from_collection {
 }
 
 read_from_collection! {
-    InCustomer: Customer Cart CustomerStats, or Unknown;
+    InCustomer: Customer Cart CustomerAddresses CustomerStats, or Unknown;
     InProduct: Product ProductDescription Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;
-    InOrder: Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder, or Unknown;
+    InOrder: Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;
     InGiftCard: GiftCard GiftCardEntry, or Unknown;
 }

@@ -83,11 +83,11 @@ proptest! {
 
     /// A read that finds neither a complete order nor none of its items has seen a part of a transaction.
     #[test]
-    fn an_order_is_complete_or_queued_or_torn(parts in any_parts(), lines in 0..3_u8, of in 0..3_u8, kept: [bool; 6]) {
+    fn an_order_is_complete_or_queued_or_torn(parts in any_parts(), lines in 0..3_u8, of in 0..3_u8, kept: [bool; 8]) {
         let all = parts.entities();
-        let [order, invoice, flag, queued, returned, is_returned] = kept;
+        let [order, invoice, flag, queued, returned, is_returned, addressed, has_address] = kept;
         let given_back = found!(all, Return).expect("one of each kind");
-        let with = |order: Order| Order { line_count: of, return_count: u8::from(is_returned), ..order };
+        let with = |order: Order| Order { line_count: of, return_count: u8::from(is_returned), has_address, ..order };
         let header = found!(all, Order).filter(|_| order).map(with);
         let line = found!(all, OrderItem).expect("one of each kind");
         let (invoice, flag) = (found!(all, Invoice).filter(|_| invoice), found!(all, OrderFlag).filter(|_| flag));
@@ -96,17 +96,19 @@ proptest! {
         items.push(InOrder::Unknown);
         items.extend(Some(given_back.clone()).filter(|_| returned).map(InOrder::Return));
         items.extend(header.clone().map(InOrder::Order));
+        let address = found!(all, OrderAddress).filter(|_| addressed);
+        items.extend(address.clone().map(InOrder::OrderAddress));
         items.extend(invoice.clone().map(InOrder::Invoice));
         items.extend(flag.clone().map(InOrder::OrderFlag));
         items.extend(queued.clone().map(InOrder::QueuedOrder));
 
         let expected = match (header, invoice) {
-            (Some(order), Some(invoice)) if lines == of && returned == is_returned => {
+            (Some(order), Some(invoice)) if lines == of && returned == is_returned && addressed == has_address => {
                 let returns = Some(given_back).filter(|_| returned).into_iter().collect();
                 let lines = (0..lines).map(|_| line.line.clone()).collect();
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag, returns }))))
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns }))))
             }
-            (None, None) if lines == 0 => Ok(queued.map(OrderState::Queued)),
+            (None, None) if lines == 0 && !addressed => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
         };
         prop_assert_eq!(OrderById::assemble(items), expected);

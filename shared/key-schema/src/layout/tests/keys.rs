@@ -78,7 +78,11 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     } = parts;
     let (day, visitor) = (parts.moment().day(), parts.visitor());
     let ids: Vec<&dyn ToString> = match entity {
-        AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) | AnyEntity::IdempotencyRecord(_) => {
+        AnyEntity::Customer(_)
+        | AnyEntity::CustomerStats(_)
+        | AnyEntity::Cart(_)
+        | AnyEntity::CustomerAddresses(_)
+        | AnyEntity::IdempotencyRecord(_) => {
             vec![customer]
         }
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
@@ -90,6 +94,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
         AnyEntity::ViewMark(_) => vec![&day, product, &visitor],
         AnyEntity::Order(_)
+        | AnyEntity::OrderAddress(_)
         | AnyEntity::Invoice(_)
         | AnyEntity::PaymentDue(_)
         | AnyEntity::OrderFlag(_)
@@ -103,7 +108,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
-        AnyEntity::Reconciliation(_) | AnyEntity::Move(_) | AnyEntity::Taxes(_) => vec![],
+        AnyEntity::ShippingRates(_) | AnyEntity::Taxes(_) | AnyEntity::Reconciliation(_) | AnyEntity::Move(_) => vec![],
         AnyEntity::Repair(repair) => {
             return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
         }

@@ -140,7 +140,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
             let (money, sums, payments) = money;
             let (statuses, stream_shard, mark) = stream;
             let [total, ..] = money;
-            let rejection = match why % 11 {
+            let rejection = match why % 13 {
                 0 => Rejection::UnknownCustomer,
                 1 => Rejection::UnknownProduct { line: why.into(), product: ProductId::clone(&product) },
                 2 => Rejection::MixedCurrencies { line: why.into() },
@@ -150,6 +150,8 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
                 6 => Rejection::DiscountInvalid { code: DiscountCode::clone(&discount) },
                 7 => Rejection::DiscountExhausted { code: discount.clone() },
                 8 => Rejection::GiftCardInvalid { code: GiftCardCode::clone(&gift_card) },
+                10 => Rejection::UnknownAddress { address: product.to_string().parse().expect("an id") },
+                11 => Rejection::NotShipped { country: "DE".parse().expect("a country") },
                 9 => Rejection::GiftCardBalance { code: gift_card.clone() },
                 _ => Rejection::KeyReused,
             };

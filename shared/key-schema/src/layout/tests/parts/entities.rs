@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Credit,
-    Customer, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord,
-    Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts,
-    PaymentDue, Phase, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return,
-    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark,
-    ViewShard,
+    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask,
+    CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderAddress,
+    OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product, ProductDescription,
+    ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, ShippingBand,
+    ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim,
+    ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -20,7 +21,7 @@ impl Parts {
     }
 
     fn taxed(&self) -> CountryTaxes {
-        let country = "DE".to_owned().try_into().expect("a country");
+        let country = self.address().country;
         let reduced = CategoryTax { category: self.category.clone(), rate: TaxRate::default() };
         CountryTaxes { country, standard: TaxRate::default(), categories: vec![reduced] }
     }
@@ -31,6 +32,13 @@ impl Parts {
         Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
     }
 
+    fn address(&self) -> Address {
+        let (text, some) = (|| self.text.clone(), |text: String| self.until.map(|_| text));
+        let country = "DE".parse().expect("a country");
+        let [name, line1, city] = [text(), text(), text()];
+        Address { name, line1, line2: some(text()), city, postal_code: some(text()), region: some(text()), country }
+    }
+
     /// One entity of each kind.
     #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
     pub(in crate::layout::tests) fn entities(&self) -> Vec<AnyEntity> {
@@ -39,6 +47,7 @@ impl Parts {
         let [some, more, most] = money;
         let (customer_id, product_id, order_id, at) =
             (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let address_id = || product.to_string().parse().expect("an id");
         let line = OrderLine {
             product_id: product_id(),
             name: text.clone(),
@@ -69,6 +78,13 @@ impl Parts {
                 version: self.until.map(|_| number),
                 expires_at: at.as_second(),
             }),
+            AnyEntity::CustomerAddresses(CustomerAddresses {
+                customer_id: customer_id(),
+                addresses: vec![SavedAddress { address_id: address_id(), address: self.address() }],
+                default: self.until.map(|_| address_id()),
+                updated_at: at,
+                version: number,
+            }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
             AnyEntity::Product(Product {
@@ -81,6 +97,7 @@ impl Parts {
                 images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
+                weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
                 counted_in: self.until.map(|_| self.category.clone()),
             }),
             AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
@@ -126,11 +143,14 @@ impl Parts {
                 discount: more,
                 discount_code: self.until.map(|_| self.discount.clone()),
                 uncounted_code: self.until.is_none().then(|| self.discount.clone()),
+                shipping: self.until.map(|_| some),
+                shipping_tax: None,
                 total: most,
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 units: self.quantity.get(),
                 pay_later: false,
+                has_address: number % 2 == 0,
                 shard: self.shard,
                 cancellation: self.until.map(|at| Cancellation {
                     at,
@@ -152,6 +172,7 @@ impl Parts {
                 uncounted: number % 2 == 0,
                 line,
             }),
+            AnyEntity::OrderAddress(OrderAddress { order_id: order_id(), address: self.address() }),
             AnyEntity::Invoice(Invoice {
                 invoice_id: invoice,
                 order_id: order_id(),
@@ -213,6 +234,17 @@ impl Parts {
             }),
             AnyEntity::Taxes(Taxes {
                 countries: self.until.map(|_| self.taxed()).into_iter().collect(),
+                updated_at: at,
+                version: number,
+            }),
+            AnyEntity::ShippingRates(ShippingRates {
+                zones: vec![ShippingZone {
+                    countries: self.until.iter().map(|_| self.address().country).collect(),
+                    currency: some.currency(),
+                    by: if self.until.is_some() { BandsBy::Weight } else { BandsBy::Price },
+                    bands: vec![ShippingBand { up_to: self.until.map(|_| 1000), price: some.amount() }],
+                    free_from: self.until.map(|_| most.amount()),
+                }],
                 updated_at: at,
                 version: number,
             }),

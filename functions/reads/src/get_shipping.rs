@@ -1,0 +1,19 @@
+//! `GET /shipping`: the shipping rates of the shop.
+
+use http_api::{Answer, Example, Lifetime, Route, Scope, ShippingView, Versioned};
+use key_schema::access::Access;
+use key_schema::layout::RatesOfShop;
+use table::Reader;
+
+pub const ROUTE: Route = Route::get("/shipping", Scope::Public)
+    .summary("The shipping rates of the shop.")
+    .shared(Lifetime::List)
+    .access(&[Access::query::<RatesOfShop>()])
+    .example(Example::at("09:34:25"));
+
+/// Before staff have written rates, their version is 0.
+pub async fn handle(table: Reader) -> Answer<Versioned<ShippingView>> {
+    let rates = table.one(&RatesOfShop).await?;
+    let version = rates.as_ref().map_or(0, |rates| rates.version);
+    Ok(Versioned::new(version, rates.map(ShippingView::from).unwrap_or_default()))
+}

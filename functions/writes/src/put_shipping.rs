@@ -1,0 +1,119 @@
+//! `PUT /shipping`: replaces the shipping rates of the shop.
+
+use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, ShippingView, Versioned};
+use key_schema::access::Access;
+use key_schema::entity::{ShippingRates, ShippingZone};
+use key_schema::layout::RatesOfShop;
+use key_schema::value::{Country, MOST_CHARGED, Timestamp};
+use serde::Deserialize;
+use table::{Budget, Condition, Reader, Write, Writer, Written, read_item};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::put("/shipping", Scope::Admin)
+    .summary("Replace the shipping rates of the shop.")
+    .access(&[Access::query::<RatesOfShop>(), Access::put::<ShippingRates>()])
+    .example(Example::at("09:34:15").header("if-match", r#""0""#).body(
+        r#"{
+            "zones": [{
+                "countries": ["DE", "AT"],
+                "currency": "EUR",
+                "by": "weight",
+                "bands": [{"upTo": 2000, "price": 490}, {"upTo": 30000, "price": 890}],
+                "freeFrom": 5000
+            }, {
+                "currency": "EUR",
+                "by": "price",
+                "bands": [{"price": 1490}]
+            }]
+        }"#,
+    ));
+
+/// New shipping rates.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRates {
+    /// Up to 50 zones. Without zones, shipping costs nothing and goes everywhere.
+    #[schema(max_items = 50)]
+    zones: Vec<ShippingZone>,
+}
+
+/// `If-Match` names the version that is replaced: `"0"` before there are rates. Orders and quotes may use the old rates for
+/// a second or so, because they read them eventually consistent.
+pub async fn handle(
+    (table, writer): (Reader, Writer),
+    if_match: IfMatch,
+    Json(NewRates { zones }): Json<NewRates>,
+    budget: Budget,
+) -> Answer<Versioned<ShippingView>> {
+    check(&zones)?;
+    let found = table.one(&RatesOfShop).await?;
+    let version = found.as_ref().map_or(0, |rates| rates.version);
+    if !if_match.matches(version) {
+        // The same request may have been answered with an error after it was done.
+        return match found {
+            Some(rates) if if_match.may_have_led_to(version) && rates.zones == zones => {
+                Ok(Versioned::new(version, rates.into()))
+            }
+            _ => Err(Problem::version_conflict(version)),
+        };
+    }
+    let rates = ShippingRates { zones, updated_at: Timestamp::now(), version: version + 1 };
+    let unchanged = if found.is_some() { Condition::versions(Some(&[version]))? } else { Condition::absent() };
+    match writer.write(Write::put_if(&rates, unchanged)?, budget).await? {
+        Written::Done => Ok(Versioned::new(rates.version, rates.into())),
+        Written::ConditionFailed(Some(other)) => {
+            let other: ShippingRates = read_item(other)?;
+            // An attempt that had succeeded, or the same request at the same time.
+            if (other.version, &other.zones) == (rates.version, &rates.zones) {
+                return Ok(Versioned::new(other.version, other.into()));
+            }
+            Err(Problem::version_conflict(other.version))
+        }
+        Written::ConditionFailed(None) => Err(Problem::version_conflict(0)),
+    }
+}
+
+/// Refuses rates that are too large, ambiguous, or beyond the greatest amount of money.
+fn check(zones: &[ShippingZone]) -> Answer<()> {
+    let most = ShippingRates::MOST_ZONES;
+    let parts: usize = zones.iter().map(|zone| zone.countries.len() + zone.bands.len()).sum();
+    if zones.len() > most || parts > ShippingRates::MOST_PARTS {
+        let detail =
+            format!("The rates hold at most {most} zones, with {} countries and bands.", ShippingRates::MOST_PARTS);
+        return Err(Problem::new(Kind::TooLarge, detail));
+    }
+    for (at, zone) in zones.iter().enumerate() {
+        let invalid = |why: String| Err(Problem::invalid(format!("zones[{at}].{why}")));
+        for (country_at, country) in zone.countries.iter().enumerate() {
+            if let Err(why) = country.as_str().parse::<Country>() {
+                return invalid(format!("countries[{country_at}]: {why}"));
+            }
+            if zone.countries[..country_at].contains(country) {
+                return invalid(format!("countries[{country_at}]: {country} is there twice"));
+            }
+        }
+        let earlier = zones[..at].iter().filter(|earlier| earlier.currency == zone.currency);
+        for earlier in earlier {
+            if zone.countries.is_empty() && earlier.countries.is_empty() {
+                return invalid("countries: another zone of this currency is the rest of the world".to_owned());
+            }
+            if let Some(twice) = zone.countries.iter().find(|country| earlier.countries.contains(country)) {
+                return invalid(format!("countries: {twice} is in another zone of this currency"));
+            }
+        }
+        if !(1..=ShippingRates::MOST_BANDS).contains(&zone.bands.len()) {
+            return invalid(format!("bands: must be 1 to {}", ShippingRates::MOST_BANDS));
+        }
+        let bounds = zone.bands.iter().map(|band| band.up_to.unwrap_or(i64::MAX));
+        if !bounds.is_sorted_by(|one, next| one < next)
+            || zone.bands.iter().any(|band| band.up_to < Some(0) && band.up_to.is_some())
+        {
+            return invalid("bands: upTo must rise from 0, and only the last band may be without".to_owned());
+        }
+        let amounts = zone.bands.iter().map(|band| band.price).chain(zone.free_from);
+        if amounts.into_iter().any(|amount| !(0..=MOST_CHARGED).contains(&amount)) {
+            return invalid(format!("bands: price and freeFrom must be 0 to {MOST_CHARGED}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! `POST /quotes`: what an order would cost. It writes nothing.
+
+use http_api::{Answer, Caller, Example, Json, Kind, Problem, QuoteView, QuotedPaymentView, Route, Scope};
+use key_schema::entity::Rejection;
+use ordering::{Basket, OrderRequest, PayLater, Quote, Quotes};
+use table::Budget;
+
+use crate::place_order::not_a_basket;
+
+pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
+    .summary("Answer what an order would cost, without placing it.")
+    .refuses(&[
+        Kind::NotFound,
+        Kind::OpenUnits,
+        Kind::OutOfStock,
+        Kind::PriceChanged,
+        Kind::NotShipped,
+        Kind::DiscountInvalid,
+        Kind::DiscountExhausted,
+        Kind::GiftCardInvalid,
+        Kind::GiftCardBalance,
+    ])
+    .access(ordering::QUOTE)
+    .example(Example::at("09:34:30").body(
+        r#"{
+            "lines": [{"productId": "espresso-cup", "quantity": 4}],
+            "discountCode": "WELCOME10",
+            "giftCards": ["GIFT-50-7QKX-M2TD"],
+            "shipTo": {"addressId": "home"}
+        }"#,
+    ));
+
+/// The body is that of an order. The quote is computed by the same arithmetic as the order, from eventually consistent
+/// reads, and reserves nothing.
+pub async fn handle(
+    (quotes, pay_later): (Quotes, PayLater),
+    caller: Caller,
+    Json(request): Json<OrderRequest>,
+    budget: Budget,
+) -> Answer<Json<QuoteView>> {
+    pay_later_is_offered(&request, &pay_later)?;
+    let basket = Basket::try_from(request).map_err(not_a_basket)?;
+    let quote: Result<Quote, Rejection> = quotes.of(&caller.id, &basket, budget).await?;
+    let Quote { lines, subtotal, discount, shipping, tax, total, payments, .. } = quote.map_err(Problem::rejected)?;
+    let payments = payments.into_iter().map(QuotedPaymentView::from).collect();
+    Ok(Json(QuoteView { lines, subtotal, discount, shipping, tax, total, payments }))
+}
+
+/// Refuses an order that is paid later, if the shop takes none.
+pub(crate) fn pay_later_is_offered(request: &OrderRequest, pay_later: &PayLater) -> Answer<()> {
+    if request.pay_later && !pay_later.is_offered() {
+        return Err(Problem::invalid("payLater: this shop takes no orders that are paid later"));
+    }
+    Ok(())
+}

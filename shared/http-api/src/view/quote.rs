@@ -1,0 +1,47 @@
+use key_schema::entity::{OrderLine, Payment};
+use key_schema::value::{GiftCardCode, Money};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What an order would cost now. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the
+/// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Quote)]
+pub struct QuoteView {
+    /// The lines, sorted by product id.
+    pub lines: Vec<OrderLine>,
+    pub subtotal: Money,
+    pub discount: Money,
+    /// The price of shipping. Absent if the request has no address, or the shop has no shipping rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shipping: Option<Money>,
+    /// The tax that comes on top of the prices. Absent if the prices include the tax.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tax: Option<Money>,
+    pub total: Money,
+    /// The payments: gift cards first, the rest by bank card.
+    pub payments: Vec<QuotedPaymentView>,
+}
+
+/// A payment that the order would have.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[schema(as = QuotedPayment)]
+pub enum QuotedPaymentView {
+    /// A payment from a gift card.
+    GiftCard { code: GiftCardCode, amount: Money },
+    /// A payment with a bank card, or by bank transfer.
+    Card { amount: Money },
+}
+
+impl From<Payment> for QuotedPaymentView {
+    fn from(payment: Payment) -> Self {
+        match payment {
+            Payment::GiftCard { code, amount, .. } => Self::GiftCard { code, amount },
+            Payment::Card(card) => Self::Card { amount: card.amount },
+        }
+    }
+}
