@@ -2,6 +2,7 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod forgetting;
 mod image_change;
 mod units;
 mod views;
@@ -19,6 +20,7 @@ http_api::routes! {
     create_gift_card
     create_product
     delete_cart
+    erase_customer
     flag_order
     place_order
     put_cart

@@ -1,7 +1,7 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    CardPayment, Customer, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
 };
 use key_schema::value::{Money, Timestamp};
 
@@ -32,7 +32,7 @@ impl Quote {
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
     pub fn of(basket: &Basket, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
-        if found.customer.is_none() {
+        if found.customer.as_ref().is_none_or(Customer::is_erased) {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();

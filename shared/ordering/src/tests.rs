@@ -27,6 +27,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             name: "Ada".to_owned(),
             created_at: now(),
             version: 1,
+            erased_at: None,
         }),
         ..Found::default()
     };

@@ -41,6 +41,7 @@ fn an_item_is_expired_from_its_second_of_expiry_on() {
         updated_at: at("2026-11-21"),
         version: None,
         expires_at: noon,
+        erased_at: None,
     };
     let (caller, key): (_, IdempotencyKey) = ("ada".parse().expect("an id"), "k".parse().expect("a key"));
     let record = IdempotencyRecord {
@@ -53,7 +54,7 @@ fn an_item_is_expired_from_its_second_of_expiry_on() {
         expires_at: noon,
     };
     let waiting = QueuedOrder { expires_at: noon, ..queued_order() };
-    assert_eq!(around_noon(|now| cart.is_expired(now)), [false, true, true]);
+    assert_eq!(around_noon(|now| cart.is_absent(now)), [false, true, true]);
     assert_eq!(around_noon(|now| record.is_expired(now)), [false, true, true]);
     assert_eq!(around_noon(|now| waiting.is_expired(now)), [false, true, true]);
     assert_eq!(around_noon(|now| waiting.waits(now)), [true, false, false]);
@@ -90,6 +91,7 @@ fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
         name: "Ada".to_owned(),
         created_at: at("2026-11-21"),
         version: 1,
+        erased_at: None,
     };
     assert!(ada.is_same_sign_up(&Customer { created_at: at("2026-11-22"), version: 2, ..ada.clone() }));
     for other in [

@@ -166,8 +166,8 @@ pub(super) fn given_back(order: &OrderId) -> Return {
     }
 }
 
-/// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 15] {
+/// One event of each kind, about one order, one product and one customer.
+pub(crate) fn samples() -> [Event; 16] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));

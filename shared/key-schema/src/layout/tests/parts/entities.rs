@@ -47,6 +47,7 @@ impl Parts {
                 name: text.clone(),
                 created_at: at,
                 version: number,
+                erased_at: None,
             }),
             AnyEntity::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
@@ -60,6 +61,7 @@ impl Parts {
                 updated_at: at,
                 version: self.until.map(|_| number),
                 expires_at: at.as_second(),
+                erased_at: None,
             }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
