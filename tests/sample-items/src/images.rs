@@ -168,7 +168,12 @@ impl<'a> Parts<'a> {
             expires_at: self.at.as_second(),
             erased_at: None,
         };
-        Ok(vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)])
+        let mut images = vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)];
+        if revision == Changed {
+            images.push((Kind::ErasedCustomer, item(&profile.erased(self.later)?)?));
+            images.push((Kind::ErasedCart, item(&Cart::erased(customer_id(), self.later))?));
+        }
+        Ok(images)
     }
 
     /// A product, and the item with its description, as if that were long.

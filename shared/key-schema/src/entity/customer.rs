@@ -50,7 +50,13 @@ impl Customer {
         })
     }
 
-    /// Whether the profile is a tombstone.
+    /// Whether the profile says nothing but what a tombstone says.
+    pub fn is_tombstone(&self) -> bool {
+        let tombstone = self.erased_at.and_then(|at| self.erased(at).ok());
+        tombstone.is_some_and(|tombstone| Self { version: self.version, ..tombstone } == *self)
+    }
+
+    /// Whether the customer was erased.
     pub fn is_erased(&self) -> bool {
         self.erased_at.is_some()
     }

@@ -103,6 +103,25 @@ fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
     }
 }
 
+#[test]
+fn an_erased_customer_is_a_valid_profile_that_says_nothing_about_the_person() {
+    let ada = Customer {
+        customer_id: "ada".parse().expect("an id"),
+        username: "lovelace".parse().expect("a name"),
+        email: "lovelace@example.com".parse().expect("an address"),
+        name: "Ada Lovelace".to_owned(),
+        created_at: at("2026-11-21"),
+        version: 3,
+        erased_at: None,
+    };
+    let tombstone = ada.erased(at("2026-11-22")).expect("a tombstone");
+    assert!(tombstone.is_erased() && tombstone.is_tombstone() && !ada.is_tombstone());
+    assert_eq!((tombstone.version, tombstone.created_at), (4, ada.created_at));
+    let text = serde_json::to_string(&tombstone).expect("JSON").to_lowercase();
+    assert!(!text.contains("lovelace"), "{text}");
+    assert!(!Customer { name: ada.name, ..tombstone }.is_tombstone());
+}
+
 fn discount() -> Discount {
     Discount {
         code: "TEN".parse().expect("a code"),
