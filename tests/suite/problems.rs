@@ -13,8 +13,8 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
-/// Problems of changes, which the tests of orders, payments, returns, products and images cover.
-const OF_CHANGES: [Kind; 7] = [
+/// Problems of changes, which the tests of orders, payments, returns, products, images and erasures cover.
+const OF_CHANGES: [Kind; 9] = [
     Kind::InvalidTransition,
     Kind::TooFewUnits,
     Kind::WithdrawalOver,
@@ -22,6 +22,8 @@ const OF_CHANGES: [Kind; 7] = [
     Kind::PreconditionRequired,
     Kind::AmountTooSmall,
     Kind::TooManyImages,
+    Kind::CustomerErased,
+    Kind::OpenOrders,
 ];
 
 /// A request.

@@ -1,5 +1,7 @@
 //! `DELETE /customers/{customerId}`: erases a customer.
 
+mod forgetting;
+
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -8,15 +10,13 @@ use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, Orders
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
 use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
-use crate::forgetting;
-
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
         "Erase a customer. The books stay: orders, invoices and payments keep the id, which then leads to nobody. Refused \
              while an order is unfinished.",
     )
     .limit(10, 20)
-    .refuses(&[Kind::OpenOrders])
+    .refuses(&[Kind::NotFound, Kind::OpenOrders])
     .access(&[
         Access::query::<CustomerById>(),
         Access::query::<OrdersOfCustomer>(),

@@ -2,7 +2,6 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
-mod forgetting;
 mod image_change;
 mod units;
 mod views;
