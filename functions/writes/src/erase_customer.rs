@@ -38,11 +38,7 @@ const MOST_NAMED: usize = 20;
 /// First one transaction makes a tombstone of the profile; then each order forgets what was written about the person.
 /// If the request ends in between, or an order was placed at the same moment, the same request again does the rest. Its
 /// answer is 204 only if nothing is left.
-pub async fn handle(
-    (table, writer): (Reader, Writer),
-    OwnCustomer(id): OwnCustomer,
-    budget: Budget,
-) -> Answer<()> {
+pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCustomer, budget: Budget) -> Answer<()> {
     let erasure = Erasure { table, writer, id, budget };
     let mut retries = budget.retries();
     loop {

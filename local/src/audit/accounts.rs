@@ -239,7 +239,10 @@ impl Accounts {
     fn customer(&mut self, customer: Customer) {
         if customer.is_erased() {
             if !customer.is_tombstone() {
-                self.breach(format!("customer {}", customer.customer_id), "is erased, and its profile still has texts".into());
+                self.breach(
+                    format!("customer {}", customer.customer_id),
+                    "is erased, and its profile still has texts".into(),
+                );
             }
             return;
         }

@@ -62,9 +62,9 @@ pub use respond::{Accepted, All, Created, Either, Pollable, Replayable, Respond,
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    CartView, CategoryView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, ExportedView, FacetsView,
-    FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView,
-    OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView,
-    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, ReturnView, SearchView,
-    StatusCountView,
+    CartView, CategoryView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, ExportedView,
+    FacetsView, FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView,
+    IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView,
+    PaymentView, PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, ReturnView,
+    SearchView, StatusCountView,
 };

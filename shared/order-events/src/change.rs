@@ -8,8 +8,8 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
-    CustomerErased, EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved, ReturnReceived,
-    ReturnRequested, UnitsCancelled,
+    CustomerErased, EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved,
+    ReturnReceived, ReturnRequested, UnitsCancelled,
 };
 
 /// An image of an order, an invoice, a return, a product or a customer cannot be deserialized.

@@ -8,9 +8,9 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    CustomerErased, EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured,
-    PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived, ReturnRequested,
-    UnitsCancelled,
+    CustomerErased, EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized,
+    PaymentCaptured, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived,
+    ReturnRequested, UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.

@@ -32,8 +32,8 @@ mod tests;
 
 pub use call::{MOST_BYTES, MOST_ENTRIES, Waiting, next_call};
 pub use change::{Draft, Record, Unreadable, drafts_of};
-pub use describe::describe;
 pub use customer::CustomerErased;
+pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
 pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, UnitsCancelled};

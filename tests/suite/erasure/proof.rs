@@ -60,7 +60,8 @@ async fn nothing_about_an_erased_customer_is_found_anywhere() {
     shop.product("thing", 1000, 100).await;
     shop.gift_card("GIFT-A", 100_000).await;
     let (zoe, admin) = (shop.customer("id-4711"), shop.admin());
-    let first = json!({ "username": REPLACED[0], "email": format!("{}@example.com", REPLACED[1]), "name": REPLACED[2] });
+    let first =
+        json!({ "username": REPLACED[0], "email": format!("{}@example.com", REPLACED[1]), "name": REPLACED[2] });
     zoe.post("/customers", first).await.expect(201);
     let then = json!({ "username": HELD[0], "email": format!("{}@example.com", HELD[1]), "name": HELD[2] });
     let if_match = [("if-match", "\"1\"")];
