@@ -55,8 +55,13 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
             Some(Write::change(&flag, &next, Condition::as_read(&flag, &next)?)?)
         }
         // They name the customer by the id alone, and the shop must keep them: docs/personal-data.md.
-        InOrder::Return(_) | InOrder::OrderFlag(_) | InOrder::OrderItem(_) | InOrder::Invoice(_) => None,
-        InOrder::PaymentDue(_) | InOrder::QueuedOrder(_) | InOrder::Unknown => None,
+        InOrder::Return(_)
+        | InOrder::OrderFlag(_)
+        | InOrder::OrderItem(_)
+        | InOrder::Invoice(_)
+        | InOrder::PaymentDue(_)
+        | InOrder::QueuedOrder(_)
+        | InOrder::Unknown => None,
     })
 }
 
