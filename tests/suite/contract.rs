@@ -204,6 +204,7 @@ async fn an_address_of_an_earlier_release_is_found_and_can_be_changed() {
         name: "Ada".to_owned(),
         created_at: Timestamp::now(),
         version: 1,
+        erased_at: None,
     };
     shop.put(&EmailClaim { email, customer_id: customer.customer_id.clone() }).await;
     shop.put(&customer).await;

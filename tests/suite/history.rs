@@ -1,5 +1,6 @@
 //! A shop's history is exported and imported without loss, and counts where it belongs.
 
+mod erased;
 mod moves;
 mod refused;
 mod years;

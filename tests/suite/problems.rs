@@ -13,9 +13,8 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
-/// Problems of changes, which the tests of orders, payments, returns, products and images cover.
-const OF_CHANGES: [Kind; 8] = [
-    // The tests of shipping cover it.
+/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping and erasures cover.
+const OF_CHANGES: [Kind; 10] = [
     Kind::NotShipped,
     Kind::InvalidTransition,
     Kind::TooFewUnits,
@@ -24,6 +23,8 @@ const OF_CHANGES: [Kind; 8] = [
     Kind::PreconditionRequired,
     Kind::AmountTooSmall,
     Kind::TooManyImages,
+    Kind::CustomerErased,
+    Kind::OpenOrders,
 ];
 
 /// A request.

@@ -6,6 +6,7 @@ mod card_payments;
 mod catalogue;
 mod day;
 mod declared;
+mod erasures;
 mod needed;
 mod races;
 

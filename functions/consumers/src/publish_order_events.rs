@@ -1,8 +1,8 @@
-//! DynamoDB stream: publishes what happens to orders and products on an EventBridge bus.
+//! DynamoDB stream: publishes what happens to orders, products and customers on an EventBridge bus.
 //!
 //! - At least once: the response names the first record whose event may not be on the bus, and Lambda delivers again
 //!   from there. A receiver recognizes duplicates by the event's id, which is a pure function of the change.
-//! - Ordered per order and per product: an event is published only after EventBridge accepted the earlier ones of its
+//! - Ordered per order, per product and per customer: an event is published only after EventBridge accepted the earlier ones of its
 //!   subject.
 //! - If a record can never be published, it alone is given up: it is sent to the queue of lost records, and the records
 //!   behind it are published. If the queue does not accept it, the records behind it wait for the next delivery.
@@ -33,7 +33,7 @@ pub const ACCESS: &[&[Access]] = &[&[Access::query::<ProductsOfOrder>()]];
 /// The permission to list a bucket is one of those that Lambda needs to put an object there.
 pub const GRANTS: &[Grant] = &[
     Grant::new(&["events:PutEvents"], "!GetAtt OrderEvents.Arn")
-        .only("events:source", &["till.orders", "till.products"]),
+        .only("events:source", &["till.orders", "till.products", "till.customers"]),
     stream::READ[0],
     stream::READ[1],
     Grant::new(&["sqs:SendMessage"], "!GetAtt LostEvents.Arn"),

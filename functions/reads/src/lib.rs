@@ -3,6 +3,7 @@
 //! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 http_api::routes! {
+    export_customer
     find_customer
     get_addresses
     get_cart

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("/customers", Scope::Shop)
     .summary("Sign up a customer.")
     .limit(50, 100)
-    .refuses(&[Kind::UsernameTaken, Kind::EmailTaken, Kind::AlreadyExists])
+    .refuses(&[Kind::UsernameTaken, Kind::EmailTaken, Kind::AlreadyExists, Kind::CustomerErased])
     .access(&[
         Access::put::<Customer>().in_transactions(),
         Access::put::<UsernameClaim>().in_transactions(),
@@ -52,6 +52,7 @@ pub async fn handle(
         name: sign_up.name.into(),
         created_at: Timestamp::now(),
         version: 1,
+        erased_at: None,
     };
     let writes = vec![
         Write::put_new(&customer)?,
@@ -70,6 +71,9 @@ fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer<Created<Versioned<C
     let mut causes = causes.into_iter();
     if let Some(Cause::Condition(Some(item))) = causes.next() {
         let existing: Customer = read_item(item)?;
+        if existing.is_erased() {
+            return Err(Problem::new(Kind::CustomerErased, "This id belonged to a customer who was erased."));
+        }
         return if existing.is_same_sign_up(customer) {
             Ok(created(existing, Replayable::again))
         } else {

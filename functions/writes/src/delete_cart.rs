@@ -11,8 +11,8 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}/cart", Scope::Sh
     .access(&[Access::delete::<Cart>()])
     .example(Example::at("09:43:20").path("ada"));
 
-/// Succeeds if there is no cart. If `If-Match` names a version, a cart with another version is not deleted: another
-/// device may have written it in the meantime.
+/// Succeeds if there is no cart, also for an erased customer, whose item stays. If `If-Match` names a version, a cart with
+/// another version is not deleted: another device may have written it in the meantime.
 pub async fn handle(
     table: Writer,
     OwnCustomer(customer): OwnCustomer,
@@ -21,13 +21,17 @@ pub async fn handle(
 ) -> Answer<()> {
     let key = Cart::key_of(&customer);
     let write = match if_match {
-        None => Write::delete(key),
+        None => Write::delete_if(key, not_erased()),
         Some(if_match) => {
-            Write::delete_if(key, is_gone(Timestamp::now())?.or(Condition::versions(if_match.versions())?))
+            let is_meant = is_gone(Timestamp::now())?.or(Condition::versions(if_match.versions())?);
+            Write::delete_if(key, is_meant.and(not_erased()))
         }
     };
     match table.write(write, budget).await? {
-        Written::ConditionFailed(Some(other)) => Err(Problem::version_conflict(read_item::<Cart>(other)?.version())),
+        Written::ConditionFailed(Some(other)) => match read_item::<Cart>(other)? {
+            other if other.is_erased() => Ok(()),
+            other => Err(Problem::version_conflict(other.version())),
+        },
         Written::Done | Written::ConditionFailed(None) => Ok(()),
     }
 }
@@ -35,4 +39,9 @@ pub async fn handle(
 /// There is no cart, or an expired one that DynamoDB has not deleted yet.
 fn is_gone(now: Timestamp) -> Result<Condition, Error> {
     Condition::absent().or(Condition::new("#expiresAt <= :now")).value(":now", now.as_second())
+}
+
+/// The item is not that of an erased customer.
+fn not_erased() -> Condition {
+    Condition::new("attribute_not_exists(#erasedAt)")
 }

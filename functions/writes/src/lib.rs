@@ -19,6 +19,7 @@ http_api::routes! {
     create_gift_card
     create_product
     delete_cart
+    erase_customer
     flag_order
     place_order
     put_addresses

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
     .summary("Replace the cart of a customer.")
-    .refuses(&[Kind::NotFound])
+    .refuses(&[Kind::NotFound, Kind::CustomerErased])
     // Release 0.1.0 reads whole items, and runs under this release's role while it is deployed.
     .access(&[Access::exists::<Stock>(), Access::batch_get::<Stock>(), Access::put::<Cart>()])
     .example(Example::at("09:42:00").path("ada").body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}]}"#));
@@ -36,6 +36,9 @@ pub struct NewCart {
 /// If `If-Match` names a version, only a cart with that version is replaced. A shop front that sends several PUTs, or
 /// whose customer has several devices, should send the `ETag` of the cart that it shows. Then a late PUT does not
 /// replace a newer cart. A cart reserves no stock and fixes no price.
+///
+/// An erased customer has an item that no cart replaces. So no cart is written after the erasure, and no request is needed
+/// that reads the profile.
 pub async fn handle(
     (table, writer): (Reader, Writer),
     OwnCustomer(customer_id): OwnCustomer,
@@ -51,10 +54,13 @@ pub async fn handle(
     let updated_at = Timestamp::now();
     let version = fastrand::u64(1..1 << 53);
     let expires_at = updated_at.as_second() + LIFETIME_SECONDS;
-    let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at };
+    let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at, erased_at: None };
     let write = match &if_match {
-        None => Write::put(&cart)?,
-        Some(if_match) => Write::put_if(&cart, Condition::versions(if_match.versions())?.and(is_kept(updated_at)?))?,
+        None => Write::put_if(&cart, not_erased())?,
+        Some(if_match) => {
+            let is_meant = Condition::versions(if_match.versions())?.and(is_kept(updated_at)?);
+            Write::put_if(&cart, is_meant.and(not_erased()))?
+        }
     };
     match writer.write(write, budget).await? {
         Written::Done => Ok(Versioned::new(version, cart.into())),
@@ -63,6 +69,9 @@ pub async fn handle(
             // If the SDK retried an attempt that had succeeded, the retry finds its own cart.
             if other.version == cart.version {
                 return Ok(Versioned::new(version, cart.into()));
+            }
+            if other.is_erased() {
+                return Err(Problem::new(Kind::CustomerErased, "An erased customer has no cart."));
             }
             Err(Problem::version_conflict(other.version()))
         }
@@ -73,6 +82,11 @@ pub async fn handle(
 /// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.
 fn is_kept(now: Timestamp) -> Result<Condition, Error> {
     Condition::new("#expiresAt > :now").value(":now", now.as_second())
+}
+
+/// The customer is not erased.
+fn not_erased() -> Condition {
+    Condition::new("attribute_not_exists(#erasedAt)")
 }
 
 /// Refuses lines for products that do not exist, and more than one line for the same product.

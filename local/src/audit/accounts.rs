@@ -246,6 +246,15 @@ impl Accounts {
     }
 
     fn customer(&mut self, customer: Customer) {
+        if customer.is_erased() {
+            if !customer.is_tombstone() {
+                self.breach(
+                    format!("customer {}", customer.customer_id),
+                    "is erased, and its profile still has texts".into(),
+                );
+            }
+            return;
+        }
         let Customer { customer_id: id, email, username, .. } = customer;
         let email = EmailClaim { email, customer_id: id.clone() };
         self.claim(email.key().partition)[1] = Some(id.clone());

@@ -258,6 +258,7 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
         EmailClaim { email: customer.email.clone(), customer_id: customer.customer_id.clone() }.key(),
         UsernameClaim { username: customer.username.clone(), customer_id: customer.customer_id.clone() }.key(),
     ];
+    let claims = claims.into_iter().filter(|_| !customer.is_erased());
     let keys = std::iter::once(customer.key()).chain(claims).collect();
     let mut reasons = Vec::new();
     for held in strong::<Held>(reader, keys, budget).await? {

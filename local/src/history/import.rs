@@ -184,7 +184,7 @@ impl Importer {
         let (kind, id) = record.name();
         let mut keys = vec![format!("{kind} {id}")];
         match record {
-            Record::Customer(customer) => {
+            Record::Customer(customer) if customer.erased_at.is_none() => {
                 let (customer_id, email, username) =
                     (customer.customer_id.clone(), customer.email.clone(), customer.username.clone());
                 keys.push(EmailClaim { email, customer_id: customer_id.clone() }.key().partition);

@@ -38,6 +38,10 @@ pub(super) struct CustomerRecord {
     /// The number of times the profile was written.
     #[serde(default = "one")]
     pub version: u64,
+    /// The time at which the customer was erased. Such a record has neutral texts and no claims. Its orders keep the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub erased_at: Option<Timestamp>,
 }
 
 /// A product with its stock.
@@ -167,16 +171,21 @@ impl CustomerRecord {
         let name = name(&mut reasons, "name", &self.name);
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
-        let Self { customer_id, username, email, created_at, version, .. } = self.clone();
-        let customer = Customer { customer_id, username, email, name, created_at, version };
+        let Self { customer_id, username, email, created_at, version, erased_at, .. } = self.clone();
+        let customer = Customer { customer_id, username, email, name, created_at, version, erased_at };
+        if let Some(at) = erased_at {
+            past(&mut reasons, "erasedAt", at, now);
+            let has_texts = || "erasedAt: an erased customer has no name and no address".to_owned();
+            require(&mut reasons, customer.is_tombstone(), has_texts);
+        }
         if reasons.is_empty() { Ok(customer) } else { Err(reasons) }
     }
 }
 
 impl From<Customer> for CustomerRecord {
     fn from(customer: Customer) -> Self {
-        let Customer { customer_id, username, email, name, created_at, version } = customer;
-        Self { customer_id, username, email, name, created_at, version }
+        let Customer { customer_id, username, email, name, created_at, version, erased_at } = customer;
+        Self { customer_id, username, email, name, created_at, version, erased_at }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The writes of a record: one transaction, which writes all of its items or none.
 
 use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product,
+    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product,
     ProductDescription, UsernameClaim, WholeStock,
 };
 use key_schema::value::{OrderId, Timestamp};
@@ -26,10 +26,14 @@ impl Transaction {
         self.reasons.push(Some(reason.into()));
     }
 
-    /// A profile and its claims.
+    /// A profile and its claims; or the tombstone of an erased customer and the item in the place of the cart.
     pub(super) fn of_customer(customer: &Customer) -> Result<Self, Error> {
         let mut this = Self::of(Write::put_new(customer)?);
-        let Customer { customer_id, username, email, .. } = customer.clone();
+        let Customer { customer_id, username, email, erased_at, .. } = customer.clone();
+        if let Some(at) = erased_at {
+            this.push(Write::put(&Cart::erased(customer_id, at))?, "the item of the cart cannot be written");
+            return Ok(this);
+        }
         let (taken_name, taken_email) = (taken("username", &username), taken("email", &email));
         this.push(Write::put_new(&UsernameClaim { username, customer_id: customer_id.clone() })?, taken_name);
         this.push(Write::put_new(&EmailClaim { email, customer_id })?, taken_email);

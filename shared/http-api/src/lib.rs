@@ -63,8 +63,9 @@ pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
     AddressesView, CartView, CategoryView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView,
-    FacetsView, FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView,
-    IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView,
-    PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView,
-    QuoteView, QuotedPaymentView, ReturnView, SearchView, ShippingView, StatusCountView, TaxesView,
+    ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView,
+    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView,
+    PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView, ProductStatsView,
+    ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShippingView, StatusCountView,
+    TaxesView,
 };

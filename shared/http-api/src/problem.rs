@@ -59,6 +59,10 @@ kinds! {
     SearchOff = "search-off" NOT_FOUND "The shop has no search";
     /// A resource with this id or code exists, and differs from the request.
     AlreadyExists = "already-exists" CONFLICT "It exists already";
+    /// The customer was erased.
+    CustomerErased = "customer-erased" CONFLICT "The customer was erased";
+    /// Orders of the customer are not finished.
+    OpenOrders = "open-orders" CONFLICT "Orders of the customer are not finished";
     UsernameTaken = "username-taken" CONFLICT "The username is taken";
     EmailTaken = "email-taken" CONFLICT "The e-mail address is taken";
     /// With the order, too many units of the customer's orders would wait for payment.

@@ -56,7 +56,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     ),
     (Invoice::TYPE, &["payments"]),
     (OrderFlag::TYPE, &["EntityType", "GSI1PK", "GSI1SK", "flaggedAt", "orderId", "reason"]),
-    (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "refusal", "restocked", "status"]),
+    (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
     (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
     (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
     (GiftCard::TYPE, &["balance"]),

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use key_schema::value::{OrderId, ProductId};
+use key_schema::value::{CustomerId, OrderId, ProductId};
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured,
-    PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived, ReturnRequested,
-    UnitsCancelled,
+    CustomerErased, EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized,
+    PaymentCaptured, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived,
+    ReturnRequested, UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -22,6 +22,7 @@ pub enum Subject<'a> {
     /// An order, with its invoice and payments.
     Order(&'a OrderId),
     Product(&'a ProductId),
+    Customer(&'a CustomerId),
 }
 
 impl Subject<'_> {
@@ -30,6 +31,7 @@ impl Subject<'_> {
         match self {
             Self::Order(_) => Source::Order.name(),
             Self::Product(_) => Source::Product.name(),
+            Self::Customer(_) => Source::Customer.name(),
         }
     }
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Subject<'_> {
         match self {
             Self::Order(order) => order.fmt(f),
             Self::Product(product) => product.fmt(f),
+            Self::Customer(customer) => customer.fmt(f),
         }
     }
 }
@@ -47,6 +50,7 @@ impl fmt::Display for Subject<'_> {
 enum Source {
     Order,
     Product,
+    Customer,
 }
 
 impl Source {
@@ -54,6 +58,7 @@ impl Source {
         match self {
             Self::Order => "till.orders",
             Self::Product => "till.products",
+            Self::Customer => "till.customers",
         }
     }
 }
@@ -69,7 +74,7 @@ pub struct Kind {
 
 macro_rules! events {
     ($($kind:ident of $subject:ident($id:ident))+) => {
-        /// An event of an order or a product.
+        /// An event of an order, a product or a customer.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         pub enum Event {
@@ -94,7 +99,7 @@ macro_rules! events {
                 }
             }
 
-            /// The event's order or product.
+            /// The event's order, product or customer.
             pub fn subject(&self) -> Subject<'_> {
                 match self {
                     $(Self::$kind(event) => Subject::$subject(&event.$id)),+
@@ -136,6 +141,7 @@ events! {
     OrderRejected of Order(order_id)
     ProductChanged of Product(product_id)
     ProductRemoved of Product(product_id)
+    CustomerErased of Customer(customer_id)
 }
 
 impl Event {

@@ -1,6 +1,6 @@
 //! The events' ids.
 
-use key_schema::value::{InvoiceId, OrderId, ProductId, ReturnId, Timestamp};
+use key_schema::value::{CustomerId, InvoiceId, OrderId, ProductId, ReturnId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -101,6 +101,11 @@ impl EventId {
     /// at 1 again, so the second of the write is a part of the id.
     pub(crate) fn of_product_change(product: &ProductId, version: u64, written_at: Timestamp) -> Self {
         Self::named(&format!("ProductChanged#{product}#{version}#{}", written_at.as_second()))
+    }
+
+    /// The id of a customer's erasure, which happens once.
+    pub(crate) fn of_erasure(customer: &CustomerId) -> Self {
+        Self::named(&format!("CustomerErased#{customer}"))
     }
 
     /// The id of a product's removal.

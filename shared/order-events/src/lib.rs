@@ -1,4 +1,4 @@
-//! The events that Till publishes about orders and products, made from the table's stream without I/O.
+//! The events that Till publishes about orders, products and customers, made from the table's stream without I/O.
 //!
 //! - [`drafts_of`] makes the events of a record.
 //! - [`next_call`] decides which waiting events may be published together.
@@ -14,6 +14,7 @@
 mod call;
 mod card;
 mod change;
+mod customer;
 mod describe;
 mod event;
 mod id;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use call::{MOST_BYTES, MOST_ENTRIES, Waiting, next_call};
 pub use change::{Draft, Record, Unreadable, drafts_of};
+pub use customer::CustomerErased;
 pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;

@@ -205,6 +205,7 @@ impl<'a> Parts<'a> {
             name: self.name(revision),
             created_at: self.at,
             version: number(revision).into(),
+            erased_at: None,
         };
         let quantity = Quantity::try_from(i64::from(number(revision)))?;
         let lines = (0..self.sizes.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });
@@ -214,8 +215,14 @@ impl<'a> Parts<'a> {
             updated_at: self.at,
             version: Some(8_007_199_254_740_991),
             expires_at: self.at.as_second(),
+            erased_at: None,
         };
-        Ok(vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)])
+        let mut images = vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)];
+        if revision == Changed {
+            images.push((Kind::ErasedCustomer, item(&profile.erased(self.later)?)?));
+            images.push((Kind::ErasedCart, item(&Cart::erased(customer_id(), self.later))?));
+        }
+        Ok(images)
     }
 
     /// A product, and the item with its description, as if that were long.

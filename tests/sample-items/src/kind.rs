@@ -46,8 +46,10 @@ impl Kind {
     pub fn of(item: &Item) -> Option<Self> {
         let Some(AttributeValue::S(entity)) = item.get(ENTITY_TYPE) else { return None };
         Some(match entity.as_str() {
+            Customer::TYPE if item.contains_key("erasedAt") => Self::ErasedCustomer,
             Customer::TYPE => Self::Customer(First),
             CustomerStats::TYPE => Self::CustomerStats(First),
+            Cart::TYPE if item.contains_key("erasedAt") => Self::ErasedCart,
             Cart::TYPE => Self::Cart(First),
             CustomerAddresses::TYPE => Self::CustomerAddresses,
             EmailClaim::TYPE => Self::EmailClaim,

@@ -76,12 +76,16 @@ pub enum Kind {
     Absent,
     /// A profile.
     Customer(Revision),
+    /// The tombstone of an erased customer.
+    ErasedCustomer,
     /// The counters of a customer's orders.
     CustomerStats(Revision),
     /// A cart.
     Cart(Revision),
     /// An address book.
     CustomerAddresses,
+    /// The item in the place of an erased customer's cart.
+    ErasedCart,
     /// An e-mail address in use.
     EmailClaim,
     /// A username in use.

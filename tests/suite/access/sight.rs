@@ -137,6 +137,10 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let captured = json!({ "reference": "bank-2" });
     admin.post(&invoice.replace("/refunds", "/payments"), captured).await.expect(200);
     ada.get(&order).await.expect(200);
+    let flag = json!({ "reason": "why" });
+    admin.send_to_any_version(Method::PUT, &format!("{order}/flag"), &flag).await.expect(200);
+    ada.send(Method::PUT, "/customers/ada/cart", &[], Some(of(1))).await.expect(200);
+    ada.get("/customers/ada/export").await.expect(200);
     admin.post(&invoice, json!({ "reference": "refund-2" })).await.expect(200);
     let mut two = of(2);
     two["payLater"] = json!(true);

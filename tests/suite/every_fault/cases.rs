@@ -110,6 +110,9 @@ fn customers() -> Vec<Case> {
             .body(renamed),
         Case::request("put a cart", "put-cart", ADA, Method::PUT, at_cart).body(cart),
         Case::request("put an address book", "put-addresses", ADA, Method::PUT, "/customers/ada/addresses").body(book),
+        Case::request("erase a customer", "erase-customer", Customer("bob"), Method::DELETE, "/customers/bob"),
+        Case::request("erase a customer with orders", "erase-customer", Admin, Method::DELETE, "/customers/zoe")
+            .with_steps(),
         Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
     ]
 }

@@ -107,7 +107,7 @@ impl World {
     pub async fn create() -> (Self, Arc<Seed>) {
         let shop = open().await;
         let (ada, admin) = (shop.customer("ada"), shop.admin());
-        for id in ["ada", "bob"] {
+        for id in ["ada", "bob", "zoe"] {
             shop.sign_up(id).await;
         }
         shop.product("thing", 1000, 100).await;
@@ -138,6 +138,10 @@ impl World {
         let capture = format!("/invoices/{}/payments", text(&cancelled["invoice"]["invoiceId"]));
         admin.post(&capture, json!({ "reference": "bank-3" })).await.expect(200);
         admin.post(&format!("/orders/{}/cancellation", text(&cancelled["orderId"])), json!({})).await.expect(200);
+        let finished = shop.customer("zoe").order("finished", things(1)).await.expect(201);
+        let at = |what| format!("/orders/{}/{what}", text(&finished["orderId"]));
+        admin.send_to_any_version(Method::PUT, &at("flag"), &json!({ "reason": "why" })).await.expect(200);
+        admin.post(&at("cancellation"), json!({ "reason": "why" })).await.expect(200);
         let overdue = ada.order("overdue", things(1)).await.expect(201);
         let [started, due] = [ada.order("started", things(1)).await, ada.order("due", things(1)).await];
         let [started, due] = [started.expect(201), due.expect(201)];

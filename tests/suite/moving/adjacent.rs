@@ -54,6 +54,7 @@ async fn write(writer: Writer, done: Arc<Done>) {
             updated_at: Timestamp::now(),
             version: Some(at.into()),
             expires_at: i64::MAX / 2,
+            erased_at: None,
         };
         if writer.put_new(&cart, budget).await.expect("an answer") == Put::New {
             done.carts.fetch_add(1, Ordering::Relaxed);

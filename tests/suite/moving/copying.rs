@@ -252,7 +252,14 @@ async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
     let (moving, operator) = copied_shop().await;
     let put = async |side, customer: &str, expires_at| {
         let customer_id = customer.parse().expect("an id");
-        let cart = Cart { customer_id, lines: Vec::new(), updated_at: Timestamp::now(), version: Some(1), expires_at };
+        let cart = Cart {
+            customer_id,
+            lines: Vec::new(),
+            updated_at: Timestamp::now(),
+            version: Some(1),
+            expires_at,
+            erased_at: None,
+        };
         let writes = vec![(side, Write::put(&cart).expect("an item"))];
         assert!(operator.pairs.commit(writes, Budget::of(Duration::from_secs(20))).await.is_ok());
     };

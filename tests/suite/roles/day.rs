@@ -368,6 +368,7 @@ async fn live() -> Day {
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     super::races::raced(&shop).await;
+    super::erasures::erased(&shop).await;
     parked(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;

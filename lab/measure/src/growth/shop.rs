@@ -136,6 +136,7 @@ impl Shop {
                 name: format!("Customer {rank:010}"),
                 created_at,
                 version: 1,
+                erased_at: None,
             };
             let (email, customer_id) = (customer.email.clone(), customer.customer_id.clone());
             items.push(write_item(&EmailClaim { email, customer_id: customer_id.clone() })?);

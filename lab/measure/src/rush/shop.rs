@@ -123,6 +123,7 @@ impl Shop {
                 name: "A customer".to_owned(),
                 created_at: Timestamp::now(),
                 version: 1,
+                erased_at: None,
             };
             let attributes = write_item(&customer)?.into_iter().map(|(name, value)| {
                 let value = match value {

@@ -53,6 +53,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
                 name: id.to_owned(),
                 created_at: now(),
                 version: 1,
+                erased_at: None,
             },
         );
     }

@@ -19,7 +19,14 @@ pub struct Cart {
     pub version: Option<u64>,
     /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,
+    /// The time at which the customer was erased. Such an item only prevents that a request which was on its way writes a
+    /// new cart: see [`erased`](Self::erased).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_at: Option<Timestamp>,
 }
+
+/// The last second of the year 9999.
+const NEVER: i64 = 253_402_300_799;
 
 /// One line of a cart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -37,8 +44,19 @@ impl Cart {
         self.version.unwrap_or_default()
     }
 
-    /// Whether the cart has expired, even if DynamoDB has not deleted it yet.
-    pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires_at <= now.as_second()
+    /// The item in the place of an erased customer's cart. It has no lines, and does not expire.
+    pub fn erased(customer_id: CustomerId, at: Timestamp) -> Self {
+        let (lines, version) = (Vec::new(), None);
+        Self { customer_id, lines, updated_at: at, version, expires_at: NEVER, erased_at: Some(at) }
+    }
+
+    /// Whether this is the item of an erased customer.
+    pub fn is_erased(&self) -> bool {
+        self.erased_at.is_some()
+    }
+
+    /// Whether there is no cart: it has expired, even if DynamoDB has not deleted it yet, or the customer is erased.
+    pub fn is_absent(&self, now: Timestamp) -> bool {
+        self.is_erased() || self.expires_at <= now.as_second()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Currency, CustomerId, EmailAddress, Timestamp, Username};
+use crate::value::{Currency, CustomerId, EmailAddress, Invalid, Timestamp, Username};
 
 use super::Sums;
 use super::stock::is_zero;
@@ -22,9 +22,45 @@ pub struct Customer {
     pub created_at: Timestamp,
     /// The number of times the profile was written, which is the `ETag`.
     pub version: u64,
+    /// The time at which the customer was erased. The profile is a tombstone since then: see [`erased`](Self::erased).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_at: Option<Timestamp>,
 }
 
+/// The texts of a tombstone. They satisfy every rule for the fields, and say nothing. The top-level domain is reserved, so
+/// no mail reaches the address (RFC 2606, 2).
+const ERASED: &str = "erased";
+const ERASED_EMAIL: &str = "erased@erased.invalid";
+
 impl Customer {
+    /// The tombstone of this customer: the id and the times, and nothing about the person. It has no claims. It keeps the
+    /// id from being used again, and proves that the customer was erased.
+    ///
+    /// # Errors
+    /// The neutral texts are invalid: a defect.
+    pub fn erased(&self, at: Timestamp) -> Result<Self, Invalid> {
+        Ok(Self {
+            customer_id: self.customer_id.clone(),
+            username: ERASED.parse()?,
+            email: ERASED_EMAIL.parse()?,
+            name: ERASED.to_owned(),
+            created_at: self.created_at,
+            version: self.version + 1,
+            erased_at: Some(at),
+        })
+    }
+
+    /// Whether the profile says nothing but what a tombstone says.
+    pub fn is_tombstone(&self) -> bool {
+        let tombstone = self.erased_at.and_then(|at| self.erased(at).ok());
+        tombstone.is_some_and(|tombstone| Self { version: self.version, ..tombstone } == *self)
+    }
+
+    /// Whether the customer was erased.
+    pub fn is_erased(&self) -> bool {
+        self.erased_at.is_some()
+    }
+
     /// Whether both come from the same sign-up request.
     pub fn is_same_sign_up(&self, other: &Self) -> bool {
         let request = |customer: &Self| (customer.username.clone(), customer.email.clone(), customer.name.clone());

@@ -41,6 +41,7 @@ fn an_item_is_expired_from_its_second_of_expiry_on() {
         updated_at: at("2026-11-21"),
         version: None,
         expires_at: noon,
+        erased_at: None,
     };
     let (caller, key): (_, IdempotencyKey) = ("ada".parse().expect("an id"), "k".parse().expect("a key"));
     let record = IdempotencyRecord {
@@ -53,7 +54,7 @@ fn an_item_is_expired_from_its_second_of_expiry_on() {
         expires_at: noon,
     };
     let waiting = QueuedOrder { expires_at: noon, ..queued_order() };
-    assert_eq!(around_noon(|now| cart.is_expired(now)), [false, true, true]);
+    assert_eq!(around_noon(|now| cart.is_absent(now)), [false, true, true]);
     assert_eq!(around_noon(|now| record.is_expired(now)), [false, true, true]);
     assert_eq!(around_noon(|now| waiting.is_expired(now)), [false, true, true]);
     assert_eq!(around_noon(|now| waiting.waits(now)), [true, false, false]);
@@ -90,6 +91,7 @@ fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
         name: "Ada".to_owned(),
         created_at: at("2026-11-21"),
         version: 1,
+        erased_at: None,
     };
     assert!(ada.is_same_sign_up(&Customer { created_at: at("2026-11-22"), version: 2, ..ada.clone() }));
     for other in [
@@ -99,6 +101,25 @@ fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
     ] {
         assert!(!ada.is_same_sign_up(&other), "{other:?}");
     }
+}
+
+#[test]
+fn an_erased_customer_is_a_valid_profile_that_says_nothing_about_the_person() {
+    let ada = Customer {
+        customer_id: "ada".parse().expect("an id"),
+        username: "lovelace".parse().expect("a name"),
+        email: "lovelace@example.com".parse().expect("an address"),
+        name: "Ada Lovelace".to_owned(),
+        created_at: at("2026-11-21"),
+        version: 3,
+        erased_at: None,
+    };
+    let tombstone = ada.erased(at("2026-11-22")).expect("a tombstone");
+    assert!(tombstone.is_erased() && tombstone.is_tombstone() && !ada.is_tombstone());
+    assert_eq!((tombstone.version, tombstone.created_at), (4, ada.created_at));
+    let text = serde_json::to_string(&tombstone).expect("JSON").to_lowercase();
+    assert!(!text.contains("lovelace"), "{text}");
+    assert!(!Customer { name: ada.name, ..tombstone }.is_tombstone());
 }
 
 fn discount() -> Discount {

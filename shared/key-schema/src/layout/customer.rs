@@ -76,7 +76,7 @@ pub struct CustomerById<'a> {
 }
 
 impl CustomerById<'_> {
-    /// Assembles the items of the collection. `None` if there is no profile.
+    /// Assembles the items of the collection. `None` if there is no profile, or only the tombstone of an erased customer.
     pub fn assemble(items: Vec<InCustomer>) -> Option<(Customer, Option<CustomerStats>)> {
         let (mut customer, mut stats) = (None, None);
         for item in items {
@@ -86,7 +86,7 @@ impl CustomerById<'_> {
                 InCustomer::Cart(_) | InCustomer::CustomerAddresses(_) | InCustomer::Unknown => {}
             }
         }
-        Some((customer?, stats))
+        Some((customer.filter(|customer| !customer.is_erased())?, stats))
     }
 }
 

@@ -208,7 +208,7 @@ pub struct ProfileAndOrders<'a> {
 }
 
 impl ProfileAndOrders<'_> {
-    /// Assembles the items. `None` if there is no profile.
+    /// Assembles the items. `None` if there is no profile, or only the tombstone of an erased customer.
     pub fn assemble(items: Vec<ProfileOrOrder>) -> Option<(Customer, Vec<Order>)> {
         let (mut customer, mut orders) = (None, Vec::new());
         for item in items {
@@ -218,7 +218,7 @@ impl ProfileAndOrders<'_> {
                 ProfileOrOrder::Unknown => {}
             }
         }
-        Some((customer?, orders))
+        Some((customer.filter(|customer| !customer.is_erased())?, orders))
     }
 }
 

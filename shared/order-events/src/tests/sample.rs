@@ -1,7 +1,7 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Credit, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
+    CardPayment, Credit, Customer, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
     PaymentStatus, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus,
     Settlement,
 };
@@ -46,6 +46,22 @@ pub(super) fn line(product: &str) -> OrderLine {
         amount: eur(2399),
         tax: None,
     }
+}
+
+pub(super) fn customer() -> Customer {
+    Customer {
+        customer_id: "ada".parse().expect("an id"),
+        username: "ada".parse().expect("a name"),
+        email: "ada@example.com".parse().expect("an address"),
+        name: "Ada Lovelace".to_owned(),
+        created_at: "2026-11-21T09:32:00.000Z".parse().expect("a time"),
+        version: 1,
+        erased_at: None,
+    }
+}
+
+pub(super) fn erased(customer: &Customer) -> Customer {
+    customer.erased("2026-11-28T14:05:00.000Z".parse().expect("a time")).expect("a tombstone")
 }
 
 pub(super) fn product(version: u64) -> Product {
@@ -173,8 +189,8 @@ pub(super) fn given_back(order: &OrderId) -> Return {
     }
 }
 
-/// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 15] {
+/// One event of each kind, about one order, one product and one customer.
+pub(crate) fn samples() -> [Event; 16] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
@@ -220,5 +236,6 @@ pub(crate) fn samples() -> [Event; 15] {
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
+        event("MODIFY", image(Customer::TYPE, &customer()), image(Customer::TYPE, &erased(&customer()))),
     ]
 }

@@ -29,6 +29,7 @@ fn write(kind: u8, number: usize) -> Write {
         updated_at: at(),
         version: Some(1),
         expires_at: 1,
+        erased_at: None,
     };
     let key = Cart::key_of(&cart.customer_id);
     let flag = OrderFlag { order_id: id.parse().expect("an id"), reason: "x".to_owned(), flagged_at: at() };

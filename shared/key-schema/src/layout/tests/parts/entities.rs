@@ -64,6 +64,7 @@ impl Parts {
                 name: text.clone(),
                 created_at: at,
                 version: number,
+                erased_at: None,
             }),
             AnyEntity::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
@@ -77,6 +78,7 @@ impl Parts {
                 updated_at: at,
                 version: self.until.map(|_| number),
                 expires_at: at.as_second(),
+                erased_at: None,
             }),
             AnyEntity::CustomerAddresses(CustomerAddresses {
                 customer_id: customer_id(),

@@ -1,0 +1,77 @@
+//! What an erasure forgets. This is the one place that decides it: a new kind of item, or a new text about a person, is
+//! added here, and in the table of `docs/personal-data.md`.
+
+use key_schema::entity::{
+    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, OrderFlag, UsernameClaim, WholeOrder,
+};
+use key_schema::layout::{InOrder, Stored as _};
+use key_schema::value::{CustomerId, Timestamp};
+use table::{Condition, Error, Write};
+
+/// The text in the place of a reason that an item must have.
+const ERASED: &str = "erased";
+
+/// The writes that erase a customer, in one transaction. So an address is free exactly when no profile has it.
+///
+/// The first write, of the profile, has the condition that the profile is as it was read. It replaces the whole item, and
+/// with it what a newer release may have stored there.
+pub(crate) fn of_customer(profile: &Customer, now: Timestamp) -> Result<Vec<Write>, Error> {
+    let customer_id = || profile.customer_id.clone();
+    let tombstone = profile.erased(now).map_err(|_| Error::Inconsistent("a tombstone is not a valid profile"))?;
+    let username = UsernameClaim { username: profile.username.clone(), customer_id: customer_id() };
+    let email = EmailClaim { email: profile.email.clone(), customer_id: customer_id() };
+    Ok(vec![
+        Write::put_if(&tombstone, Condition::version(profile.version)?)?,
+        Write::delete_if(username.key(), is_of(&profile.customer_id)?),
+        Write::delete_if(email.key(), is_of(&profile.customer_id)?),
+        Write::put(&Cart::erased(customer_id(), now))?,
+        Write::delete(CustomerAddresses::key_of(&profile.customer_id)),
+    ])
+}
+
+fn is_of(owner: &CustomerId) -> Result<Condition, Error> {
+    Condition::new("#customerId = :owner").value(":owner", owner)
+}
+
+/// The writes that remove what was written by or about the person from an item of an order. Each is conditional on the
+/// item as it was read. None if there is nothing to remove.
+pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
+    Ok(match item {
+        InOrder::Order(order) => {
+            let mut next = order.clone();
+            if let Some(cancellation) = &mut next.cancellation {
+                cancellation.reason = None;
+            }
+            next.has_address = false;
+            if next == order {
+                return Ok(None);
+            }
+            next.version += 1;
+            Some(Write::change(&order, &next, Condition::version(order.version)?)?)
+        }
+        InOrder::Return(one) if one.reason.is_some() || one.refusal.is_some() => {
+            let mut next = one.clone();
+            (next.reason, next.refusal) = (None, None);
+            Some(Write::change(&one, &next, Condition::as_read(&one, &next)?)?)
+        }
+        InOrder::OrderFlag(flag) if flag.reason != ERASED => {
+            let next = OrderFlag { reason: ERASED.to_owned(), ..flag.clone() };
+            Some(Write::change(&flag, &next, Condition::as_read(&flag, &next)?)?)
+        }
+        InOrder::OrderAddress(address) => Some(Write::delete(address.key())),
+        // They name the customer by the id alone, and the shop must keep them: docs/personal-data.md.
+        InOrder::Return(_)
+        | InOrder::OrderFlag(_)
+        | InOrder::OrderItem(_)
+        | InOrder::Invoice(_)
+        | InOrder::PaymentDue(_)
+        | InOrder::QueuedOrder(_)
+        | InOrder::Unknown => None,
+    })
+}
+
+/// Whether the shop or the customer still has to do something for the order: deliver, pay, send back or refund.
+pub(crate) fn is_unfinished(whole: &WholeOrder) -> bool {
+    let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
+    !whole.order.status.is_terminal() || !whole.order.returning.is_empty() || is_due || whole.has_lapsed()
+}

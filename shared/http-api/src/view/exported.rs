@@ -1,0 +1,34 @@
+use key_schema::entity::{Cart, Customer, CustomerStats, WholeOrder};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{CartView, CustomerView, FlagView, OrderView};
+
+/// An item of the export of a customer: either the profile with the cart, or an order with its flag.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Exported)]
+pub struct ExportedView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    customer: Option<CustomerView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cart: Option<CartView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<Box<OrderView>>,
+    /// The mark by which staff see the order. Customers see it here alone, because the text may be about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flag: Option<FlagView>,
+}
+
+impl ExportedView {
+    /// The profile with its sums and the cart.
+    pub fn profile(customer: Customer, stats: Option<CustomerStats>, cart: Option<Cart>) -> Self {
+        let customer = Some(CustomerView::new(customer, stats));
+        Self { customer, cart: cart.map(CartView::from), order: None, flag: None }
+    }
+
+    /// An order with everything that belongs to it.
+    pub fn order(mut whole: WholeOrder) -> Self {
+        let flag = whole.flag.take().map(FlagView::from);
+        Self { customer: None, cart: None, order: Some(Box::new(whole.into())), flag }
+    }
+}

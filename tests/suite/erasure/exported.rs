@@ -1,0 +1,55 @@
+//! The export of everything about a customer.
+
+use http_api::Kind;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{advance, cancel, id, pay, request_return, shop, things};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_has_the_profile_the_cart_and_every_order_with_its_parts() {
+    let shop = shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let cart = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(things(3).to_string())).await.expect(200);
+    let cancelled = ada.order("a", things(1)).await.expect(201);
+    cancel(&ada, &cancelled, "changed my mind").await;
+    let order = ada.order("b", things(2)).await.expect(201);
+    pay(&shop, &order).await;
+    for status in ["SHIPPED", "DELIVERED"] {
+        advance(&shop, &order, status).await;
+    }
+    request_return(&ada, &order, "r", "too small").await;
+    let flag = json!({ "reason": "a frequent sender" }).to_string();
+    admin.send(Method::PUT, &format!("/orders/{}/flag", id(&order)), &[], Some(flag)).await.expect(200);
+
+    let all = ada.walk("/customers/ada/export", 100).await;
+    let [profile, newest, oldest] = &all[..] else { panic!("{all:?}") };
+    assert_eq!((&profile["customer"], &profile["cart"]), (&ada.get("/customers/ada").await.expect(200), &cart));
+    assert_eq!(newest["order"], ada.get(&format!("/orders/{}", id(&order))).await.expect(200));
+    assert_eq!(newest["order"]["returns"][0]["reason"], "too small");
+    assert_eq!(newest["flag"]["reason"], "a frequent sender");
+    assert_eq!(oldest["order"]["cancellation"]["reason"], "changed my mind");
+    assert_eq!(oldest.get("flag"), None);
+    // Pages of every size have the same items.
+    for limit in [1, 2, 3] {
+        assert_eq!(ada.walk("/customers/ada/export", limit).await, all);
+    }
+    assert_eq!(admin.walk("/customers/ada/export", 2).await, all);
+    shop.customer("eve").get("/customers/ada/export").await.problem(Kind::NotFound);
+    admin.get("/customers/nobody/export").await.problem(Kind::NotFound);
+}
+
+/// An answer of Lambda may have 6 MB, whatever the client asks for.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_an_export_has_at_most_25_items() {
+    let shop = shop().await;
+    let ada = shop.customer("ada");
+    for at in 0..26 {
+        ada.order(&format!("k{at}"), things(1)).await.expect(201);
+    }
+    let first = ada.get("/customers/ada/export?limit=100").await.expect(200);
+    assert_eq!(first["items"].as_array().map(Vec::len), Some(25));
+    let next = first["next"].as_str().expect("a cursor");
+    let second = ada.get(&format!("/customers/ada/export?limit=100&cursor={next}")).await.expect(200);
+    assert_eq!((second["items"].as_array().map(Vec::len), &second["next"]), (Some(2), &Value::Null));
+}

@@ -1,0 +1,113 @@
+//! The proof: a customer with unmistakable texts everywhere does what a customer can do, and is erased. Then the texts are
+//! searched for in the whole table with all keys of its indexes, in the queues, on the bus and in the log.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::Shop;
+use shop::log::Log;
+use shop::queue::{DEAD_LETTERS, QUEUE, order_later};
+
+use super::{advance, cancel, erase, id, request_return, things};
+use crate::invariants;
+
+/// A time by which everything is counted.
+const AFTER_EVERY_CHANGE: &str = "2100-01-01";
+
+/// The texts that are in the table before the erasure.
+const HELD: [&str; 8] = [
+    "zyx-username",
+    "zyx-address",
+    "Zyx Name",
+    "zyx-cancelled",
+    "zyx-returned",
+    "zyx-refused",
+    "zyx-flagged",
+    "zyx-by-staff",
+];
+
+/// Texts that a change of the profile has replaced.
+const REPLACED: [&str; 3] = ["zyx-first-username", "zyx-first-address", "Zyx First"];
+
+/// The texts that occur in this one, regardless of case.
+fn found(text: &str) -> Vec<&'static str> {
+    let text = text.to_lowercase();
+    HELD.into_iter().chain(REPLACED).filter(|secret| text.contains(&secret.to_lowercase())).collect()
+}
+
+/// What the table, the queues and the bus hold, as text.
+async fn everything(shop: &Shop) -> [String; 3] {
+    let mut messages = Vec::new();
+    for queue in [QUEUE, DEAD_LETTERS] {
+        messages.extend(shop.take_from(queue).await);
+    }
+    [json!(shop.dump().await), json!(messages), json!(shop.bus().events())].map(|all| all.to_string())
+}
+
+async fn flag(shop: &Shop, order: &Value) {
+    let body = json!({ "reason": "zyx-flagged" }).to_string();
+    shop.admin().send(Method::PUT, &format!("/orders/{}/flag", id(order)), &[], Some(body)).await.expect(200);
+}
+
+/// The lines that a deployed function writes: those of the level INFO and above.
+fn deployed(log: &str) -> String {
+    log.lines().filter(|line| !line.contains(" DEBUG ") && !line.contains(" TRACE ")).collect()
+}
+
+#[tokio::test]
+async fn nothing_about_an_erased_customer_is_found_anywhere() {
+    let (log, _guard) = Log::begin();
+    let shop = Shop::open_counted().await;
+    shop.product("thing", 1000, 100).await;
+    shop.gift_card("GIFT-A", 100_000).await;
+    let (zoe, admin) = (shop.customer("id-4711"), shop.admin());
+    let first =
+        json!({ "username": REPLACED[0], "email": format!("{}@example.com", REPLACED[1]), "name": REPLACED[2] });
+    zoe.post("/customers", first).await.expect(201);
+    let then = json!({ "username": HELD[0], "email": format!("{}@example.com", HELD[1]), "name": HELD[2] });
+    let if_match = [("if-match", "\"1\"")];
+    zoe.send(Method::PATCH, "/customers/id-4711", &if_match, Some(then.to_string())).await.expect(200);
+    let cart = things(3).to_string();
+    zoe.send(Method::PUT, "/customers/id-4711/cart", &[], Some(cart)).await.expect(200);
+
+    let cancelled = zoe.order("a", things(1)).await.expect(201);
+    cancel(&zoe, &cancelled, "zyx-cancelled").await;
+    let by_staff = zoe.order("b", things(1)).await.expect(201);
+    cancel(&admin, &by_staff, "zyx-by-staff").await;
+    let body = json!({ "lines": things(2)["lines"], "giftCards": ["GIFT-A"] });
+    let delivered = zoe.order("c", body).await.expect(201);
+    for status in ["SHIPPED", "DELIVERED"] {
+        advance(&shop, &delivered, status).await;
+    }
+    let asked = request_return(&zoe, &delivered, "r", "zyx-returned").await;
+    let refusal = json!({ "accepted": false, "reason": "zyx-refused" });
+    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
+    admin.post(&receipt, refusal).await.expect(200);
+    for order in [&cancelled, &delivered] {
+        flag(&shop, order).await;
+    }
+    // An order that cannot be placed waits, and is refused.
+    order_later(&zoe, "later", things(99)).await;
+    zoe.get("/customers/id-4711/export").await.expect(200);
+    shop.settle().await;
+
+    // The control: the same search finds every text that the table holds.
+    let [table, _, _] = everything(&shop).await;
+    assert_eq!(found(&table), HELD, "before the erasure");
+
+    assert_eq!(erase(&zoe, "id-4711").await.status, 204);
+    shop.settle().await;
+    let everywhere = everything(&shop).await;
+    for (place, text) in ["the table", "the queues", "the bus"].into_iter().zip(&everywhere) {
+        assert_eq!(found(text), Vec::<&str>::new(), "{place} after the erasure");
+    }
+    let log = deployed(&log.take());
+    assert!(log.contains("id-4711") || log.contains("order events published"), "the log was captured");
+    assert_eq!(found(&log), Vec::<&str>::new(), "the log");
+
+    // The books are still there, and receivers were told.
+    assert_eq!(admin.walk("/customers/id-4711/orders", 10).await.len(), 3);
+    let told = shop.bus().events().into_iter().filter(|event| event["detail-type"] == "CustomerErased");
+    let told: Vec<_> = told.map(|event| event["detail"]["customerId"].clone()).collect();
+    assert_eq!(told, [json!("id-4711")]);
+    assert_eq!(invariants::breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
+}

@@ -1,0 +1,49 @@
+//! Erasures of the day that finds what functions are permitted.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::Shop;
+
+/// A customer is erased. Some orders have one text, which is one write: of the order, of the flag or of the return. One
+/// has several, which are a transaction.
+pub async fn erased(shop: &Shop) {
+    let zoe = shop.customer("zoe");
+    shop.sign_up("zoe").await;
+    shop.gift_card("GIFT-FOR-ZOE", 100_000).await;
+    let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "giftCards": ["GIFT-FOR-ZOE"] });
+    for (key, reason) in [("cancelled", json!({ "reason": "too many" })), ("flagged", json!({}))] {
+        let order = zoe.order(key, one.clone()).await.expect(201);
+        let cancel = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
+        zoe.post(&cancel, reason).await.expect(200);
+        if key == "flagged" {
+            flag(shop, &order).await;
+        }
+    }
+    for key in ["returned", "returned and flagged"] {
+        let order = zoe.order(key, one.clone()).await.expect(201);
+        refuse_return(shop, &order).await;
+        if key == "returned and flagged" {
+            flag(shop, &order).await;
+        }
+    }
+    zoe.get("/customers/zoe/export").await.expect(200);
+    assert_eq!(zoe.send(Method::DELETE, "/customers/zoe", &[], None).await.status, 204);
+}
+
+async fn flag(shop: &Shop, order: &Value) {
+    let path = format!("/orders/{}/flag", order["orderId"].as_str().expect("an id"));
+    shop.admin().send_to_any_version(Method::PUT, &path, &json!({ "reason": "why" })).await.expect(200);
+}
+
+async fn refuse_return(shop: &Shop, order: &Value) {
+    let (zoe, admin) = (shop.customer("zoe"), shop.admin());
+    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    for status in ["SHIPPED", "DELIVERED"] {
+        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+    }
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "reason": "broken" }).to_string();
+    let key = [("idempotency-key", "broken")];
+    let asked = zoe.send(Method::POST, &format!("{path}/returns"), &key, Some(body)).await.expect(201);
+    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
+    admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(200);
+}
