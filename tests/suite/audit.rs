@@ -208,7 +208,7 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
             "subtotal",
             money(999),
             &[
-                "order ORDER: subtotal less discount, with tax: 899 EUR (minor units); the total: 900 EUR",
+                "order ORDER: subtotal less discount plus shipping and tax: 899 EUR (minor units); the total: 900 EUR",
                 "order ORDER: the lines: 1000 EUR (minor units); the subtotal: 999 EUR",
             ],
         ),

@@ -224,11 +224,6 @@ async fn waiting(shop: &Shop) {
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect, 1);
     let later = order_later(&ada, "later", dear).await;
     until("the defect is met", async || shop.fault_proxy().pending() == 0).await;
-    let mut shipped = things(1);
-    shipped["shipTo"] = json!({ "addressId": "home" });
-    order_later(&ada, "shipped, later", shipped.clone()).await.expect(202);
-    ada.order("shipped", shipped.clone()).await.expect(201);
-    ada.post("/quotes", shipped).await.expect(200);
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
     // The marks of moves do not add up, so all cells are read in one transaction.
     mark(shop, 1).await;
