@@ -66,6 +66,7 @@ mod routes;
 mod runbooks;
 mod sample_events;
 mod search;
+mod shipments;
 mod state;
 mod the_texts;
 mod tour;

@@ -74,7 +74,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Alarms on orders that nobody counts, and on payments of another amount.
     ("operations.yaml", &["place-order", "receive-payment-event"]),
     // The shop's own words for its actions.
-    ("shared/ordering/", &["confirm-refund", "place-order", "receive-return", "request-return", "start-payment"]),
+    (
+        "shared/ordering/",
+        &["confirm-refund", "place-order", "receive-return", "request-return", "ship-items", "start-payment"],
+    ),
     // Tests with one sample event.
     ("shared/http-api/", &["get-product"]),
 ];

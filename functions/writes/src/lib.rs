@@ -19,6 +19,7 @@ http_api::routes! {
     create_gift_card
     create_product
     delete_cart
+    deliver_shipment
     flag_order
     place_order
     put_cart
@@ -28,6 +29,7 @@ http_api::routes! {
     record_views
     remove_image
     request_return
+    ship_items
     start_payment
     unflag_order
     update_customer

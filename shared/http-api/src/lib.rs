@@ -66,5 +66,5 @@ pub use view::{
     FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView,
     OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView,
     PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, ReturnView, SearchView,
-    StatusCountView,
+    ShipmentView, StatusCountView,
 };

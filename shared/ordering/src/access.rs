@@ -3,7 +3,7 @@
 use key_schema::access::Access;
 use key_schema::entity::{
     Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, PaymentDue, Product,
-    QueuedOrder, Return, Stock, StockCell,
+    QueuedOrder, Return, Shipment, Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -115,7 +115,7 @@ pub const RECEIVE_RETURN: &[Access] = &[
     MARK[0],
 ];
 
-/// Shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
+/// Packing, shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
 pub const ADVANCE: &[Access] = &[
     Access::query::<OrderById>(),
     SNAPSHOT[0],
@@ -123,7 +123,29 @@ pub const ADVANCE: &[Access] = &[
     Access::put::<Order>(),
     Access::update::<Order>(),
     Access::update::<Invoice>().in_transactions(),
+    Access::update::<Shipment>().in_transactions(),
     MARK[0],
+];
+
+/// Shipping units of an order ([`Lifecycle::ship_items`](crate::Lifecycle::ship_items)).
+pub const SHIP_ITEMS: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::put::<Shipment>().in_transactions(),
+    Access::put::<Order>().in_transactions(),
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
+    MARK[0],
+];
+
+/// Recording that a shipment was delivered ([`Lifecycle::deliver_shipment`](crate::Lifecycle::deliver_shipment)).
+pub const DELIVER_SHIPMENT: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Shipment>().in_transactions(),
 ];
 
 /// Recording a payment ([`Lifecycle::capture`](crate::Lifecycle::capture)).

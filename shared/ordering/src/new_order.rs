@@ -41,6 +41,9 @@ pub(crate) fn new_order(
         credits: Vec::new(),
         returning: Vec::new(),
         return_count: 0,
+        shipping: Vec::new(),
+        shipment_count: 0,
+        delivered_count: 0,
         delivered_at: None,
         imported_at: None,
     };
@@ -52,5 +55,5 @@ pub(crate) fn new_order(
         amount: quote.total,
         payments: quote.payments,
     };
-    WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new() }
+    WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new(), shipments: Vec::new() }
 }

@@ -10,13 +10,13 @@ use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey,
     LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase,
-    Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, Side, Stock,
-    StockCell, UsernameClaim, ViewMark,
+    Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, Shipment, Side,
+    Stock, StockCell, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
     Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId, ProductId,
-    Quantity, RequestHash, ReturnId, Timestamp,
+    Quantity, RequestHash, ReturnId, ShipmentId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -46,6 +46,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
+    images.push((Kind::PackingOrder, parts.packing()?));
     images.push((Kind::ReturningOrder, parts.returning()?));
     for status in [Pending, Paid, Delivered] {
         images.push((Kind::CreditedOrder(status), parts.credited(status)?));
@@ -326,6 +327,18 @@ impl<'a> Parts<'a> {
             amount: (status == Received).then_some(self.price),
             refusal: (status == Refused).then(|| self.reason.clone()),
         };
+        let shipment = Shipment {
+            shipment_id: ShipmentId::of(&self.order, &"a key".parse()?),
+            order_id: order_id(),
+            customer_id: self.customer.clone(),
+            lines: vec![units.clone(); usize::try_from(self.sizes.lines).unwrap_or(usize::MAX)],
+            all_left: false,
+            carrier: self.reason.clone(),
+            tracking_number: Some(self.reason.clone()),
+            tracking_url: Some(self.reason.clone()),
+            shipped_at: self.at,
+            delivered_at: Some(self.later),
+        };
         let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, lapsed: false };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
@@ -333,6 +346,7 @@ impl<'a> Parts<'a> {
             (Kind::Return(Requested), item(&returned(Requested))?),
             (Kind::Return(Received), item(&returned(Received))?),
             (Kind::Return(Refused), item(&returned(Refused))?),
+            (Kind::Shipment, item(&shipment)?),
             (Kind::OrderFlag(First), item(&flag(self.at))?),
             (Kind::OrderFlag(Changed), item(&flag(self.later))?),
             (Kind::QueuedOrder, item(&queued)?),

@@ -5,12 +5,12 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::{CancellationCause, PaymentState};
+use key_schema::entity::{CancellationCause, OrderStatus, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
     FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Shipment,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -66,6 +66,7 @@ impl Kind {
                 let order: Order = from_item(item.clone()).ok()?;
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {
                     Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
+                    _ if order.status == OrderStatus::Packing && !order.shipping.is_empty() => Self::PackingOrder,
                     _ if !order.returning.is_empty() => Self::ReturningOrder,
                     None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                     _ => Self::Order(order.status),
@@ -91,6 +92,7 @@ impl Kind {
             GiftCardEntry::TYPE => Self::GiftCardEntry(from_item::<_, GiftCardEntry>(item.clone()).ok()?.status),
             PaymentDue::TYPE => Self::PaymentDue,
             Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
+            Shipment::TYPE => Self::Shipment,
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             ParkedCounts::TYPE => Self::ParkedCounts,

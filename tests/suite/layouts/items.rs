@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
     FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Shipment,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -105,7 +105,7 @@ macro_rules! by_type {
 by_type! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue Return Shipment OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress

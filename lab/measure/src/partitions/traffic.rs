@@ -173,6 +173,9 @@ impl Placing {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipping: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         };

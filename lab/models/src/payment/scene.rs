@@ -32,6 +32,9 @@ pub(super) fn placed() -> WholeOrder {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipping: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         },
@@ -52,5 +55,6 @@ pub(super) fn placed() -> WholeOrder {
         },
         flag: None,
         returns: Vec::new(),
+        shipments: Vec::new(),
     }
 }

@@ -16,6 +16,7 @@ mod product;
 mod queued_order;
 mod returns;
 mod search;
+mod shipments;
 
 pub use cart::CartView;
 pub use category::CategoryView;
@@ -32,6 +33,7 @@ pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
 pub use returns::ReturnView;
 pub use search::{FacetsView, PriceRangeView, SearchView};
+pub use shipments::ShipmentView;
 
 /// The count, or 0 if it is negative. A count may be negative for a while: a cancellation may be counted before its
 /// order, if the two are in different shards of the stream.

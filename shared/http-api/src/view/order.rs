@@ -3,11 +3,11 @@ use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, Prod
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{InvoiceView, ReturnView};
+use super::{InvoiceView, ReturnView, ShipmentView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
-/// invoice, returns and flag are left out; customers never see the flag.
+/// invoice, shipments, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -38,6 +38,9 @@ pub struct OrderView {
     cancellation: Option<Cancellation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     invoice: Option<InvoiceView>,
+    /// The shipments. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shipments: Vec<ShipmentView>,
     /// The returns, open and closed. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     returns: Vec<ReturnView>,
@@ -128,9 +131,10 @@ impl OrderView {
 /// The order as its customer may see it, without the flag.
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
-        let WholeOrder { order, lines, invoice, flag: _, returns } = whole;
+        let WholeOrder { order, lines, invoice, flag: _, returns, shipments } = whole;
+        let shipments = shipments.into_iter().map(ShipmentView::from).collect();
         let returns = returns.into_iter().map(ReturnView::from).collect();
-        Self { lines: Some(lines), invoice: Some(invoice.into()), returns, ..order.into() }
+        Self { lines: Some(lines), invoice: Some(invoice.into()), returns, shipments, ..order.into() }
     }
 }
 
@@ -153,6 +157,7 @@ impl From<Order> for OrderView {
             delivered_at,
             cancellation: order.cancellation,
             invoice: None,
+            shipments: Vec::new(),
             returns: Vec::new(),
             flag: None,
         }

@@ -28,6 +28,7 @@ mod range;
 mod reconciliation;
 mod relations;
 mod returns;
+mod shipments;
 mod stock;
 mod stream_checkpoint;
 mod template;
@@ -67,7 +68,7 @@ pub use view::{InViews, ViewsOfProduct};
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, FoldLease,
     GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts, PaymentDue,
-    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell,
+    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Shipment, Stock, StockCell,
     StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 
@@ -92,7 +93,7 @@ pub const REMOVED: &str = "removed";
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress

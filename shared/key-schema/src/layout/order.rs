@@ -1,4 +1,4 @@
-//! Orders: the header, and the item collection of header, lines, invoice, flag, returns and queue item.
+//! Orders: the header, and the item collection of header, lines, invoice, flag, returns, shipments and queue item.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::{
     Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, Return,
-    WholeOrder,
+    Shipment, WholeOrder,
 };
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
@@ -62,6 +62,7 @@ pub enum InOrder {
     OrderFlag(OrderFlag),
     PaymentDue(PaymentDue),
     Return(Return),
+    Shipment(Shipment),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
     /// An item that a newer release wrote.
@@ -95,10 +96,11 @@ impl OrderById<'_> {
     /// queue is ignored.
     ///
     /// # Errors
-    /// [`Torn`] if only a part of the transaction that places the order, or that requests a return, is visible.
+    /// [`Torn`] if only a part of the transaction that places the order, requests a return,
+    /// or makes or delivers a shipment, is visible.
     pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
         let (mut order, mut invoice, mut flag, mut queued) = (None, None, None, None);
-        let (mut lines, mut returns) = (Vec::new(), Vec::new());
+        let (mut lines, mut returns, mut shipments) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
@@ -106,15 +108,15 @@ impl OrderById<'_> {
                 InOrder::Invoice(found) => invoice = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
                 InOrder::Return(found) => returns.push(found),
+                InOrder::Shipment(found) => shipments.push(found),
                 InOrder::QueuedOrder(found) => queued = Some(found),
                 InOrder::PaymentDue(_) | InOrder::Unknown => {}
             }
         }
         match (order, invoice) {
-            (Some(order), Some(invoice))
-                if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
-            {
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag, returns }))))
+            (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
+                let whole = WholeOrder { order, lines, invoice, flag, returns, shipments };
+                if whole.has_all_parts() { Ok(Some(OrderState::Placed(Box::new(whole)))) } else { Err(Torn) }
             }
             (None, None) if lines.is_empty() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
@@ -127,7 +129,7 @@ impl AccessPattern for OrderById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 3,
-        question: "an order by its id, with lines, invoice, flag and returns",
+        question: "an order by its id, with lines, invoice, flag, returns and shipments",
         place: PlaceText { sort: "", ..ORDER.text() },
         entities: &[
             Order::TYPE,
@@ -136,12 +138,13 @@ impl AccessPattern for OrderById<'_> {
             OrderFlag::TYPE,
             PaymentDue::TYPE,
             Return::TYPE,
+            Shipment::TYPE,
             QueuedOrder::TYPE,
         ],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        // The header, 40 lines, invoice, flag, mark, queue item and 20 returns.
-        bound: Bound::Collection(65),
+        // The header, 40 lines, invoice, flag, mark, queue item, 20 returns and 20 shipments.
+        bound: Bound::Collection(85),
     };
 
     fn partition(&self) -> String {

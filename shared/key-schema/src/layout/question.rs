@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Shipment,
+    Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
@@ -97,6 +97,7 @@ pub enum ShopItem {
     Invoice(Invoice),
     PaymentDue(PaymentDue),
     Return(Return),
+    Shipment(Shipment),
     QueuedOrder(Box<QueuedOrder>),
     Discount(Discount),
     GiftCard(GiftCard),
@@ -170,6 +171,7 @@ impl ShopItem {
             Self::Return(Return { order_id, shard, .. }) => {
                 vec![of_order(order_id), Question::of(&OpenReturns { shard: *shard })]
             }
+            Self::Shipment(Shipment { order_id, .. }) => vec![of_order(order_id)],
             Self::QueuedOrder(order) => vec![of_order(&order.order_id)],
             Self::Discount(Discount { code, .. }) => vec![Question::of(&DiscountByCode { code })],
             Self::GiftCard(GiftCard { code, .. }) | Self::GiftCardEntry(GiftCardEntry { code, .. }) => {

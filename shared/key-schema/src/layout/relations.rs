@@ -2,8 +2,8 @@
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Shipment,
+    Stock, StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -69,6 +69,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Order::TYPE, "has due", One, AtMostOne, PaymentDue::TYPE, "orderId"),
     relation(Order::TYPE, "is marked by", One, AtMostOne, OrderFlag::TYPE, "orderId"),
     relation(Order::TYPE, "is returned by", One, Any, Return::TYPE, "orderId"),
+    relation(Order::TYPE, "is shipped in", One, Any, Shipment::TYPE, "orderId"),
     relation(Order::TYPE, "waited as", AtMostOne, AtMostOne, QueuedOrder::TYPE, "orderId"),
     relation(Discount::TYPE, "lowers", AtMostOne, Any, Order::TYPE, "discountCode"),
     relation(GiftCard::TYPE, "is used in", One, Any, GiftCardEntry::TYPE, "code"),

@@ -31,6 +31,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
             with("p#", "PRODUCT#"),
             with("i#", "INVOICE#"),
             with("r#", "RETURN#"),
+            with("sh#", "SHIPMENT#"),
             with("due", "PAYMENT_DUE"),
             with("flag", "FLAG"),
             with("queued", "QUEUED"),

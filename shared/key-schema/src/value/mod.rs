@@ -16,7 +16,7 @@ pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
 pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId, InvoiceId,
-    OrderId, ProductId, RepairId, ReturnId, ViewMarkId, VisitorId, spread,
+    OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
 };
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};

@@ -8,8 +8,8 @@ use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
     FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Shipment,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -63,7 +63,7 @@ macro_rules! any_entity {
 any_entity! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
@@ -87,7 +87,7 @@ read_from_collection! {
     InProduct: Product ProductDescription Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;
-    InOrder: Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder, or Unknown;
+    InOrder: Order OrderItem Invoice PaymentDue OrderFlag Return Shipment QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;
     InGiftCard: GiftCard GiftCardEntry, or Unknown;
 }
