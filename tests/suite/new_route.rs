@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "receive-return",
             "request-return",
             "search-products",
+            "ship-items",
         ],
     ),
     // Their sample events are refused there.
@@ -42,9 +43,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "confirm-image",
             "confirm-refund",
+            "deliver-shipment",
             "receive-payment-event",
             "receive-return",
             "request-return",
+            "ship-items",
             "start-payment",
         ],
     ),
@@ -76,7 +79,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // The shop's own words for its actions.
     (
         "shared/ordering/",
-        &["confirm-refund", "place-order", "receive-return", "request-return", "ship-items", "start-payment"],
+        &[
+            "confirm-refund",
+            "deliver-shipment",
+            "place-order",
+            "receive-return",
+            "request-return",
+            "ship-items",
+            "start-payment",
+        ],
     ),
     // Tests with one sample event.
     ("shared/http-api/", &["get-product"]),

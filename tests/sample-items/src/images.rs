@@ -332,7 +332,7 @@ impl<'a> Parts<'a> {
             order_id: order_id(),
             customer_id: self.customer.clone(),
             lines: vec![units.clone(); usize::try_from(self.sizes.lines).unwrap_or(usize::MAX)],
-            all_left: false,
+            all_left: true,
             carrier: self.reason.clone(),
             tracking_number: Some(self.reason.clone()),
             tracking_url: Some(self.reason.clone()),

@@ -38,7 +38,15 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let imported_at = Some(later());
                 rare.push(image(
                     "Order(Returned)",
-                    &Order { credits, returning, return_count: 2, pay_later: true, imported_at, ..order },
+                    &Order {
+                        credits,
+                        returning,
+                        return_count: 2,
+                        delivered_count: 2,
+                        pay_later: true,
+                        imported_at,
+                        ..order
+                    },
                 ));
             }
             ("orderItem", _) => {
