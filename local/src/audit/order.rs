@@ -62,7 +62,7 @@ fn faults_of_shipments(whole: &WholeOrder) -> Vec<String> {
     for units in shipments.iter().flat_map(|shipment| &shipment.lines) {
         *shipped.entry(&units.product_id).or_default() += units.quantity.get();
     }
-    let by_order = order.shipping.iter().map(|units| (&units.product_id, units.quantity.get())).collect();
+    let by_order = order.shipped.iter().map(|units| (&units.product_id, units.quantity.get())).collect();
     if shipped != by_order {
         faults.push(format!("the units in shipments are {shipped:?}, by the order {by_order:?}"));
     }

@@ -205,7 +205,7 @@ impl OrderRecord {
             credits: Credit::of(&lines, discount, credited),
             returning: Vec::new(),
             return_count: u8::try_from(self.returns.len()).ok()?,
-            shipping: self.shipping(&lines),
+            shipped: self.shipped_lines(&lines),
             shipment_count: u8::try_from(self.shipments.len()).ok()?,
             delivered_count: u8::try_from(self.delivered_shipments()).ok()?,
             delivered_at: self.delivered_at,

@@ -47,7 +47,7 @@ impl OrderRecord {
     }
 
     /// The units in shipments, in the order of the lines.
-    pub(super) fn shipping(&self, lines: &[OrderLine]) -> Vec<LineUnits> {
+    pub(super) fn shipped_lines(&self, lines: &[OrderLine]) -> Vec<LineUnits> {
         let shipped = self.shipped();
         let of_line = |line: &OrderLine| {
             let quantity = i64::from(*shipped.get(&line.product_id)?).try_into().ok()?;

@@ -53,7 +53,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "returnCount",
             "returning",
             "shipmentCount",
-            "shipping",
+            "shipped",
             "status",
             "version",
         ],

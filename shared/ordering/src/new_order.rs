@@ -41,7 +41,7 @@ pub(crate) fn new_order(
         credits: Vec::new(),
         returning: Vec::new(),
         return_count: 0,
-        shipping: Vec::new(),
+        shipped: Vec::new(),
         shipment_count: 0,
         delivered_count: 0,
         delivered_at: None,

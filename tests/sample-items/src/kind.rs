@@ -66,7 +66,7 @@ impl Kind {
                 let order: Order = from_item(item.clone()).ok()?;
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {
                     Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
-                    _ if order.status == OrderStatus::Packing && !order.shipping.is_empty() => Self::PackingOrder,
+                    _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
                     _ if !order.returning.is_empty() => Self::ReturningOrder,
                     None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                     _ => Self::Order(order.status),

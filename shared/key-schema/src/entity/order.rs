@@ -69,7 +69,7 @@ pub struct Order {
     /// The units in shipments. At most one entry for each line. Together with the cancelled units, they never exceed the
     /// line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shipping: Vec<LineUnits>,
+    pub shipped: Vec<LineUnits>,
     /// The number of shipments, which detects a read that saw only a part of the transaction that made one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shipment_count: u8,
@@ -128,7 +128,7 @@ impl Order {
 
     /// The units of a product in shipments.
     pub fn shipped_units(&self, product: &ProductId) -> u32 {
-        self.shipping.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
+        self.shipped.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
     }
 
     /// The sum of all credits, in minor units.
@@ -313,7 +313,7 @@ impl WholeOrder {
                 credits: Vec::new(),
                 returning: Vec::new(),
                 return_count: 0,
-                shipping: Vec::new(),
+                shipped: Vec::new(),
                 shipment_count: 0,
                 delivered_count: 0,
                 delivered_at: None,

@@ -96,7 +96,7 @@ pub(super) fn order(id: &str) -> Order {
         credits: Vec::new(),
         returning: Vec::new(),
         return_count: 0,
-        shipping: Vec::new(),
+        shipped: Vec::new(),
         shipment_count: 0,
         delivered_count: 0,
         delivered_at: None,

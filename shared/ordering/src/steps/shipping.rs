@@ -69,7 +69,7 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
     }
     let mut next = whole.clone();
     next.order = Order {
-        shipping: with_units(&whole.order.shipping, &units),
+        shipped: with_units(&whole.order.shipped, &units),
         shipment_count: whole.order.shipment_count + 1,
         ..next_version(whole)
     };

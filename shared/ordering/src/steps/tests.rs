@@ -75,7 +75,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
-            shipping: Vec::new(),
+            shipped: Vec::new(),
             shipment_count: 0,
             delivered_count: 0,
             delivered_at: None,

@@ -36,7 +36,7 @@ impl Parts<'_> {
 
     pub(super) fn packing(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
-        item(&Order { shipping: self.by_line(unit), shipment_count: 1, ..self.header(Packing) })
+        item(&Order { shipped: self.by_line(unit), shipment_count: 1, ..self.header(Packing) })
     }
 
     pub(super) fn credited(&self, status: OrderStatus) -> Result<Item, NoSample> {
@@ -73,7 +73,7 @@ impl Parts<'_> {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
-            shipping: Vec::new(),
+            shipped: Vec::new(),
             shipment_count: 0,
             delivered_count: 0,
             delivered_at: (status == Delivered).then_some(self.later),

@@ -115,7 +115,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
-            shipping: Vec::new(),
+            shipped: Vec::new(),
             shipment_count: 0,
             delivered_count: 0,
             delivered_at: None,

@@ -131,7 +131,7 @@ impl Parts {
                 credits: self.until.iter().map(|_| self.credit()).collect(),
                 returning: self.until.iter().map(|_| self.units()).collect(),
                 return_count: self.shard,
-                shipping: self.until.iter().map(|_| self.units()).collect(),
+                shipped: self.until.iter().map(|_| self.units()).collect(),
                 shipment_count: self.shard,
                 delivered_count: self.shard,
                 delivered_at: self.until,
