@@ -13,6 +13,7 @@ mod order_parts;
 mod order_record;
 mod record;
 mod schema;
+mod shipment_laws;
 mod sorted;
 mod workbench;
 mod write;

@@ -68,6 +68,7 @@ mod routes;
 mod runbooks;
 mod sample_events;
 mod search;
+mod shipments;
 mod shipping;
 mod state;
 mod taxes;

@@ -37,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "receive-return",
             "request-return",
             "search-products",
+            "ship-items",
         ],
     ),
     // Their sample events are refused there.
@@ -45,9 +46,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "confirm-image",
             "confirm-refund",
+            "deliver-shipment",
             "receive-payment-event",
             "receive-return",
             "request-return",
+            "ship-items",
             "start-payment",
         ],
     ),
@@ -79,7 +82,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Alarms on orders that nobody counts, and on payments of another amount.
     ("operations.yaml", &["place-order", "receive-payment-event"]),
     // The shop's own words for its actions.
-    ("shared/ordering/", &["confirm-refund", "place-order", "receive-return", "request-return", "start-payment"]),
+    (
+        "shared/ordering/",
+        &[
+            "confirm-refund",
+            "deliver-shipment",
+            "place-order",
+            "receive-return",
+            "request-return",
+            "ship-items",
+            "start-payment",
+        ],
+    ),
     // Tests with one sample event.
     ("shared/http-api/", &["get-product"]),
 ];

@@ -31,6 +31,7 @@ http_api::routes! {
     list_product_orders
     list_products
     list_returns
+    list_shipments
     list_totals
     search_products
 }

@@ -1,4 +1,4 @@
-//! `POST /orders/{orderId}/status`: marks an order as shipped or delivered.
+//! `POST /orders/{orderId}/status`: marks an order as being packed, shipped or delivered.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
@@ -11,12 +11,12 @@ use utoipa::ToSchema;
 use crate::units;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
-    .summary("Mark an order as shipped or delivered.")
+    .summary("Mark an order as being packed, shipped or delivered, as a whole.")
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::ADVANCE)
     .example(Example::at("09:51:20").path("ccc44633-c523-5b35-9669-978f6b6bc252").body(r#"{"status":"SHIPPED"}"#));
 
-/// The new status of an order: SHIPPED or DELIVERED.
+/// The new status of an order: PACKING, SHIPPED or DELIVERED.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewStatus {

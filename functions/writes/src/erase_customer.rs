@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, EmailClaim, Order, OrderAddress, OrderFlag, Return, UsernameClaim,
+    Cart, Customer, CustomerAddresses, EmailClaim, Order, OrderAddress, OrderFlag, Return, Shipment, UsernameClaim,
 };
 use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, OrdersOfCustomer};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
@@ -30,7 +30,12 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
         Access::delete::<CustomerAddresses>().in_transactions(),
         Access::delete::<OrderAddress>().in_transactions(),
     ])
-    .access(&[Access::update::<Order>(), Access::update::<OrderFlag>(), Access::update::<Return>()])
+    .access(&[
+        Access::update::<Order>(),
+        Access::update::<OrderFlag>(),
+        Access::update::<Return>(),
+        Access::update::<Shipment>(),
+    ])
     .example(Example::at("09:59:00").path("ada"));
 
 /// The orders that are read at the same time.

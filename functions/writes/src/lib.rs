@@ -20,6 +20,7 @@ http_api::routes! {
     create_product
     delete_cart
     erase_customer
+    deliver_shipment
     flag_order
     place_order
     put_addresses
@@ -33,6 +34,7 @@ http_api::routes! {
     record_views
     remove_image
     request_return
+    ship_items
     start_payment
     unflag_order
     update_customer

@@ -1,8 +1,8 @@
-//! The units of an order that a request cancels or returns.
+//! The units of an order that a request ships, cancels or returns.
 
-use http_api::{Kind, Problem, ReturnView};
+use http_api::{Kind, Problem, ReturnView, ShipmentView};
 use key_schema::entity::{LineUnits, ReturnStatus, Shortfall, WholeOrder};
-use key_schema::value::ReturnId;
+use key_schema::value::{ReturnId, ShipmentId};
 use ordering::steps::Denial;
 use ordering::{MOST_LINES, RequestedLine};
 
@@ -40,13 +40,29 @@ pub(crate) fn denied(denial: Denial) -> Problem {
         }
         Denial::TooManyReturns => Problem::new(Kind::InvalidTransition, "The order has too many returns."),
         Denial::KeyReused => {
-            let detail = "The Idempotency-Key belongs to another return of this order. Use a new key for a new return.";
+            let detail =
+                "The Idempotency-Key belongs to another request on this order. Use a new key for a new request.";
             Problem::new(Kind::IdempotencyKeyReused, detail)
+        }
+        Denial::TooManyShipments => Problem::new(Kind::InvalidTransition, "The order has too many shipments."),
+        Denial::UnknownShipment => Problem::not_found("shipment"),
+        Denial::PartlyShipped => {
+            let detail = "Units of the order are shipped. Cancel the units that are left.";
+            Problem::new(Kind::InvalidTransition, detail)
         }
         Denial::UnknownReturn => Problem::not_found("return"),
         Denial::Closed(ReturnStatus::Refused) => Problem::new(Kind::InvalidTransition, "The return was refused."),
         Denial::Closed(_) => Problem::new(Kind::InvalidTransition, "The return was received."),
     }
+}
+
+/// This shipment of the order.
+///
+/// # Errors
+/// The order does not have the shipment that it was changed for: a defect.
+pub(crate) fn shipment_of(whole: WholeOrder, id: &ShipmentId) -> Result<ShipmentView, Problem> {
+    let found = whole.shipments.into_iter().find(|known| known.shipment_id == *id);
+    found.map(ShipmentView::from).ok_or_else(|| Problem::internal("an order lacks its shipment"))
 }
 
 /// This return of the order.

@@ -8,8 +8,8 @@ use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
     EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderAddress, OrderFlag,
     OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats,
-    QueuedOrder, Reconciliation, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
-    ViewMark, ViewShard, WholeOrder,
+    QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
+    UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -56,6 +56,7 @@ pub(super) struct Parts {
     /// The scan may read an address before the order's header.
     pub(super) address: Option<OrderAddress>,
     pub(super) returns: Vec<Return>,
+    pub(super) shipments: Vec<Shipment>,
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
     /// The scan reads the mark of a payment that is due before the order's header.
@@ -188,6 +189,9 @@ impl Accounts {
             Return::TYPE => self.read(item, |accounts, one: Return| {
                 accounts.part(one.order_id.clone(), |parts| parts.returns.push(one));
             }),
+            Shipment::TYPE => self.read(item, |accounts, one: Shipment| {
+                accounts.part(one.order_id.clone(), |parts| parts.shipments.push(one));
+            }),
             OrderFlag::TYPE => self.read(item, |accounts, flag: OrderFlag| {
                 accounts.part(flag.order_id, |parts| parts.is_flagged = true);
             }),
@@ -286,12 +290,14 @@ impl Accounts {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
         match parts {
-            Parts { order: Some(order), lines, invoice: Some(invoice), address, returns, marked, .. }
-                if lines.len() == usize::from(order.line_count)
-                    && order.has_address == address.is_some()
-                    && returns.len() == usize::from(order.return_count) =>
+            Parts {
+                order: Some(order), lines, invoice: Some(invoice), address, returns, shipments, marked, ..
+            } if lines.len() == usize::from(order.line_count)
+                && order.has_address == address.is_some()
+                && returns.len() == usize::from(order.return_count)
+                && shipments.len() == usize::from(order.shipment_count) =>
             {
-                let whole = WholeOrder { order, lines, invoice, address, flag: None, returns };
+                let whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
                 let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
                 // The last release marks nothing. It knows no provider either.
                 let needs_mark = whole.has_lapsed() || whole.invoice.card().is_some_and(|it| it.command().is_some());

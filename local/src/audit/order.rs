@@ -1,4 +1,4 @@
-//! The amounts, payments, credits and returns of one order.
+//! The amounts, payments, credits, shipments and returns of one order.
 
 use std::collections::BTreeMap;
 
@@ -67,6 +67,44 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
         faults.push(format!("money received less money returned: {moved}; the amount due: {owed}"));
     }
     faults.extend(faults_of_credits(whole));
+    faults.extend(faults_of_shipments(whole));
+    faults
+}
+
+/// The breaches of the order's shipments.
+fn faults_of_shipments(whole: &WholeOrder) -> Vec<String> {
+    let WholeOrder { order, lines, returns, shipments, .. } = whole;
+    let mut faults = Vec::new();
+    let mut shipped: BTreeMap<_, u32> = BTreeMap::new();
+    for units in shipments.iter().flat_map(|shipment| &shipment.lines) {
+        *shipped.entry(&units.product_id).or_default() += units.quantity.get();
+    }
+    let by_order = order.shipped.iter().map(|units| (&units.product_id, units.quantity.get())).collect();
+    if shipped != by_order {
+        faults.push(format!("the units in shipments are {shipped:?}, by the order {by_order:?}"));
+    }
+    let delivered = shipments.iter().filter(|shipment| shipment.delivered_at.is_some()).count();
+    if delivered != usize::from(order.delivered_count) {
+        faults.push(format!("{delivered} of its shipments are delivered, by the order {}", order.delivered_count));
+    }
+    let is_delivered = order.status == OrderStatus::Delivered;
+    if is_delivered && delivered != shipments.len() {
+        faults.push(format!("it is delivered, and only {delivered} of its {} shipments are", shipments.len()));
+    }
+    if !is_delivered && whole.is_in_shipments() && delivered == shipments.len() {
+        faults.push(format!("all its units were delivered in shipments, and it is {}", order.status));
+    }
+    let received = returns.iter().filter(|one| one.status == ReturnStatus::Received).flat_map(|one| &one.lines);
+    let received: Vec<_> = received.collect();
+    for line in lines {
+        let product = &line.product_id;
+        let returned: u32 = received.iter().filter(|it| it.product_id == *product).map(|it| it.quantity.get()).sum();
+        // Units were cancelled instead of shipped, and returned after they were shipped.
+        let gone = (order.credited_units(product) + order.shipped_units(product)).saturating_sub(returned);
+        if gone > line.quantity.get() {
+            faults.push(format!("{gone} {product} are cancelled or in shipments, of {}", line.quantity.get()));
+        }
+    }
     faults
 }
 

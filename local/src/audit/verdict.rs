@@ -12,9 +12,16 @@ impl Accounts {
     /// Checks what spans partitions, and reports.
     pub(super) fn close(mut self) -> Report {
         for (id, parts) in std::mem::take(&mut self.orders) {
-            let Parts { order, lines, invoice, returns, .. } = parts;
+            let Parts { order, lines, invoice, returns, shipments, .. } = parts;
             let lacks_returns = order.as_ref().is_some_and(|order| returns.len() != usize::from(order.return_count));
-            let lacks = [("header", order.is_none()), ("invoice", invoice.is_none()), ("returns", lacks_returns)];
+            let lacks_shipments =
+                order.as_ref().is_some_and(|order| shipments.len() != usize::from(order.shipment_count));
+            let lacks = [
+                ("header", order.is_none()),
+                ("invoice", invoice.is_none()),
+                ("returns", lacks_returns),
+                ("shipments", lacks_shipments),
+            ];
             let missing: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
             let of = order.as_ref().map_or("an unknown number".to_owned(), |order| order.line_count.to_string());
             let what = format!("it is incomplete: {} lines of {of}, lacks {missing:?}", lines.len());

@@ -41,6 +41,7 @@ impl OrderRecord {
         self.check_dates(&mut reasons, with.now);
         self.check_payments(&mut reasons);
         self.check_returns(&mut reasons);
+        self.check_shipments(&mut reasons);
         // What follows assumes that sums can be computed.
         if !reasons.is_empty() {
             return Err(reasons);
@@ -165,7 +166,7 @@ impl OrderRecord {
     }
 
     /// The units of a product that were ordered.
-    fn ordered(&self, product: &ProductId) -> u32 {
+    pub(super) fn ordered(&self, product: &ProductId) -> u32 {
         self.lines.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
     }
 
@@ -212,12 +213,17 @@ impl OrderRecord {
             credits: Credit::of(&lines, discount, credited),
             returning: Vec::new(),
             return_count: u8::try_from(self.returns.len()).ok()?,
+            shipped: self.shipped_lines(&lines),
+            shipment_count: u8::try_from(self.shipments.len()).ok()?,
+            delivered_count: u8::try_from(self.delivered_shipments()).ok()?,
             delivered_at: self.delivered_at,
             imported_at: Some(with.now),
         };
         let mut returns: Vec<_> = self.returns.iter().map(|one| one.entity(&order)).collect();
         returns.sort_by(|a, b| a.return_id.cmp(&b.return_id));
         order.returning = self.returning(&lines);
+        let mut shipments: Vec<_> = self.shipments.iter().map(|one| one.entity(&order)).collect();
+        shipments.sort_by(|a, b| a.shipment_id.cmp(&b.shipment_id));
         let flag = self.flag.clone().map(|flag| OrderFlag {
             order_id: self.order_id.clone(),
             reason: flag.reason,
@@ -233,7 +239,7 @@ impl OrderRecord {
                 card.provider = record.entity().provider;
             }
         }
-        let whole = WholeOrder { order, lines, invoice, address, flag, returns };
+        let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
         let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
         let due = (is_due || whole.has_lapsed()).then(|| PaymentDue {
             order_id: self.order_id.clone(),

@@ -2,19 +2,19 @@
 
 use key_schema::entity::{
     Cancellation, CardPayment, Credit, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment,
-    PaymentStatus, ProviderPayment, RecordedRefund, Report, Return, Settlement, WholeOrder,
+    PaymentStatus, ProviderPayment, RecordedRefund, Report, Return, Settlement, Shipment, WholeOrder,
 };
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
     CancellationRecord, CardRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord, RefundRecord,
-    ReturnRecord, SettlementRecord, UnitsRecord,
+    ReturnRecord, SettlementRecord, ShipmentRecord, UnitsRecord,
 };
 
 impl OrderRecord {
     /// The record of an order. `due_since` is the time in the mark of a payment that is due, if there is one.
     pub(super) fn of(whole: &WholeOrder, due_since: Option<Timestamp>) -> Self {
-        let WholeOrder { order, lines, invoice, address, flag, returns } = whole;
+        let WholeOrder { order, lines, invoice, address, flag, returns, shipments } = whole;
         let mut gift_cards = Vec::new();
         for payment in &invoice.payments {
             if let Payment::GiftCard { code, amount, .. } = payment {
@@ -51,6 +51,7 @@ impl OrderRecord {
             delivered_at: order.delivered_at,
             credits: credits.map(|(product_id, quantity)| UnitsRecord { product_id, quantity }).collect(),
             returns: returns.iter().map(ReturnRecord::of).collect(),
+            shipments: shipments.iter().map(ShipmentRecord::of).collect(),
             flag: flag.clone().map(|OrderFlag { reason, flagged_at, .. }| FlagRecord { reason, flagged_at }),
             due_since: is_marked.then(|| due_since.unwrap_or(order.last_change())),
             request_hash: Some(order.request_hash.as_str().to_owned()),
@@ -158,6 +159,38 @@ impl ReturnRecord {
             restocked,
             amount,
             refusal,
+        }
+    }
+}
+
+impl ShipmentRecord {
+    fn of(one: &Shipment) -> Self {
+        let units = |units: &LineUnits| UnitsRecord { product_id: units.product_id.clone(), quantity: units.quantity };
+        Self {
+            shipment_id: one.shipment_id.clone(),
+            lines: one.lines.iter().map(units).collect(),
+            carrier: one.carrier.clone(),
+            tracking_number: one.tracking_number.clone(),
+            tracking_url: one.tracking_url.clone(),
+            shipped_at: one.shipped_at,
+            delivered_at: one.delivered_at,
+        }
+    }
+
+    /// The shipment of an order.
+    pub(super) fn entity(&self, order: &Order) -> Shipment {
+        let Self { shipment_id, carrier, tracking_number, tracking_url, shipped_at, delivered_at, .. } = self.clone();
+        Shipment {
+            shipment_id,
+            order_id: order.order_id.clone(),
+            customer_id: order.customer_id.clone(),
+            lines: self.lines.iter().map(UnitsRecord::entity).collect(),
+            all_left: false,
+            carrier,
+            tracking_number,
+            tracking_url,
+            shipped_at,
+            delivered_at,
         }
     }
 }

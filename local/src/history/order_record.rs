@@ -6,7 +6,7 @@
 use key_schema::entity::{Address, CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
 use key_schema::value::{
     CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, Money, OrderId, ProductId, Quantity, ReturnId,
-    Timestamp,
+    ShipmentId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -85,6 +85,10 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 20)]
     pub returns: Vec<ReturnRecord>,
+    /// The shipments. At most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    pub shipments: Vec<ShipmentRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub flag: Option<FlagRecord>,
@@ -250,6 +254,26 @@ pub(super) struct ReturnRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub refusal: Option<String>,
+}
+
+/// A shipment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ShipmentRecord {
+    /// `shp-`, the order's id, `-`, and anything.
+    pub shipment_id: ShipmentId,
+    pub lines: Vec<UnitsRecord>,
+    pub carrier: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tracking_number: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tracking_url: Option<String>,
+    pub shipped_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub delivered_at: Option<Timestamp>,
 }
 
 /// A flag by which staff look at the order.

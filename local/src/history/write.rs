@@ -93,6 +93,9 @@ impl Transaction {
         for one in &whole.returns {
             this.push(Write::put_new(one)?, existing);
         }
+        for one in &whole.shipments {
+            this.push(Write::put_new(one)?, existing);
+        }
         if let Some(flag) = &whole.flag {
             this.push(Write::put_new(flag)?, existing);
         }

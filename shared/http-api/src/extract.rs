@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use key_schema::page::PageRequest;
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId,
+    CustomerId, DiscountCode, GiftCardCode, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId, ShipmentId,
 };
 use lambda::Budget;
 use serde::de::DeserializeOwned;
@@ -52,6 +52,7 @@ path_parameters! {
     "orderId" OrderId
     "productId" ProductId
     "returnId" ReturnId
+    "shipmentId" ShipmentId
 }
 
 /// The path parameter of this type.

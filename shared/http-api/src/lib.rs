@@ -66,6 +66,6 @@ pub use view::{
     ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView,
     InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView,
     PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView, ProductStatsView,
-    ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShippingView, StatusCountView,
-    TaxesView,
+    ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView, ShippingView,
+    StatusCountView, TaxesView,
 };

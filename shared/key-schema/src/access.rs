@@ -2,7 +2,8 @@
 
 use crate::entity::{
     CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
+    Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell, UsernameClaim,
+    ViewShard,
 };
 use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
@@ -48,8 +49,11 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "changedAt",
             "credits",
             "deliveredAt",
+            "deliveredCount",
             "returnCount",
             "returning",
+            "shipmentCount",
+            "shipped",
             "status",
             "version",
         ],
@@ -57,6 +61,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (Invoice::TYPE, &["payments"]),
     (OrderFlag::TYPE, &["EntityType", "GSI1PK", "GSI1SK", "flaggedAt", "orderId", "reason"]),
     (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
+    (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),
     (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
     (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
     (GiftCard::TYPE, &["balance"]),

@@ -1,6 +1,6 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return};
+use key_schema::entity::{self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return, Shipment};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
@@ -8,13 +8,13 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
-    CustomerErased, EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved,
-    ReturnReceived, ReturnRequested, UnitsCancelled,
+    CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged,
+    ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
 };
 
-/// An image of an order, an invoice, a return, a product or a customer cannot be deserialized.
+/// An image of an order, an invoice, a return, a shipment, a product or a customer cannot be deserialized.
 #[derive(Debug, thiserror::Error)]
-#[error("an image of an order, an invoice, a return, a product or a customer cannot be read")]
+#[error("an image of an order, an invoice, a return, a shipment, a product or a customer cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
 /// The parts of a stream record from which an event is made.
@@ -56,6 +56,7 @@ impl<E: Into<Event>> From<E> for Draft {
 ///
 /// # Errors
 /// An order, an invoice, a return, a product or a customer cannot be deserialized. Skipping the record would lose an event.
+/// An order, an invoice, a return, a shipment or a product cannot be deserialized. Skipping the record would lose an event.
 pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let kind = |image: &Item| match image.get(ENTITY_TYPE) {
@@ -79,6 +80,11 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
             made.is_requested_at(written_at).then(|| ReturnRequested::new(made).into())
         }
         ("MODIFY", Return::TYPE) => ReturnReceived::new(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("INSERT", Shipment::TYPE) => {
+            let made: Shipment = from_item(new)?;
+            made.is_made_at(written_at).then(|| ItemsShipped::new(made).into())
+        }
+        ("MODIFY", Shipment::TYPE) => ShipmentDelivered::new(&from_item(old)?, from_item(new)?).map(Draft::from),
         // A payment that lapsed waits for the customer, so there is nothing to settle.
         ("INSERT", entity::PaymentDue::TYPE) => {
             let mark: entity::PaymentDue = from_item(new)?;

@@ -1,6 +1,6 @@
 //! The events' ids.
 
-use key_schema::value::{CustomerId, InvoiceId, OrderId, ProductId, ReturnId, Timestamp};
+use key_schema::value::{CustomerId, InvoiceId, OrderId, ProductId, ReturnId, ShipmentId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -90,6 +90,16 @@ impl EventId {
     /// The id of the request of a return, which happens once.
     pub(crate) fn of_return(id: &ReturnId) -> Self {
         Self::named(&format!("ReturnRequested#{id}"))
+    }
+
+    /// The id of a shipment, which is made once.
+    pub(crate) fn of_shipment(id: &ShipmentId) -> Self {
+        Self::named(&format!("ItemsShipped#{id}"))
+    }
+
+    /// The id of the delivery of a shipment, which happens once.
+    pub(crate) fn of_delivery(id: &ShipmentId) -> Self {
+        Self::named(&format!("ShipmentDelivered#{id}"))
     }
 
     /// The id of the receipt of a return, which happens once.

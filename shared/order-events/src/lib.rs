@@ -27,6 +27,7 @@ mod refund;
 #[cfg(test)]
 mod releases;
 mod returns;
+mod shipments;
 #[cfg(test)]
 mod tests;
 
@@ -41,3 +42,4 @@ pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDue, PaymentF
 pub use product::{ProductChanged, ProductRemoved};
 pub use refund::{RefundDue, RefundMade};
 pub use returns::{ReturnReceived, ReturnRequested};
+pub use shipments::{ItemsShipped, ShipmentDelivered};

@@ -128,7 +128,7 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 16] = [
+    let expected: [String; 18] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
         "89a3bba0-1147-5c75-a6ea-8e6371a49ddc",
@@ -138,6 +138,8 @@ fn the_derivation_of_ids_never_changes() {
         "074eaf7b-85fa-5462-8877-aa6b62cf7878",
         "db9b6435-506a-55c3-b224-c6dc845bc466",
         "6b088198-10f2-558e-b31e-fd02ab11d620",
+        "9aad1e89-7b96-5976-85ed-09695a2f47f1",
+        "272fa2cb-a753-560c-8ff7-2e8b022c07ef",
         "8b751a2b-21f9-5309-b9a2-c61a3bf92d67",
         "195740ea-c750-5cb0-b8a8-eb0ecb4545f9",
         "b25e086f-71fd-5f46-82c1-fe43329e18f6",

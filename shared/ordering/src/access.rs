@@ -3,7 +3,7 @@
 use key_schema::access::Access;
 use key_schema::entity::{
     Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderAddress,
-    OrderItem, PaymentDue, Product, QueuedOrder, Return, ShippingRates, Stock, StockCell, Taxes,
+    OrderItem, PaymentDue, Product, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, Taxes,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -136,7 +136,7 @@ pub const RECEIVE_RETURN: &[Access] = &[
     MARK[0],
 ];
 
-/// Shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
+/// Packing, shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
 pub const ADVANCE: &[Access] = &[
     Access::query::<OrderById>(),
     SNAPSHOT[0],
@@ -144,7 +144,29 @@ pub const ADVANCE: &[Access] = &[
     Access::put::<Order>(),
     Access::update::<Order>(),
     Access::update::<Invoice>().in_transactions(),
+    Access::update::<Shipment>().in_transactions(),
     MARK[0],
+];
+
+/// Shipping units of an order ([`Lifecycle::ship_items`](crate::Lifecycle::ship_items)).
+pub const SHIP_ITEMS: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::put::<Shipment>().in_transactions(),
+    Access::put::<Order>().in_transactions(),
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
+    MARK[0],
+];
+
+/// Recording that a shipment was delivered ([`Lifecycle::deliver_shipment`](crate::Lifecycle::deliver_shipment)).
+pub const DELIVER_SHIPMENT: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Shipment>().in_transactions(),
 ];
 
 /// Recording a payment ([`Lifecycle::capture`](crate::Lifecycle::capture)).

@@ -80,8 +80,8 @@ impl<'a> Changing<'a> {
     /// # Errors
     /// The order cannot be serialized: a defect.
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
-        // A return was requested between the two reads. It may be the one of this request.
-        if whole.returns.len() != usize::from(whole.order.return_count) {
+        // A return or a shipment was made between the two reads. It may be the one of this request.
+        if !whole.has_all_parts() {
             return Ok(Next::Read { backoff: true });
         }
         let outcome = match self.transition.of(&whole, now) {

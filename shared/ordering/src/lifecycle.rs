@@ -6,12 +6,12 @@
 
 use key_schema::entity::{LineUnits, Order, OrderStatus, Report, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
-use key_schema::value::{IntentId, InvoiceId, Money, OrderId, Timestamp};
+use key_schema::value::{IntentId, InvoiceId, Money, OrderId, ShipmentId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
 use crate::changing::{Changing, Next};
-use crate::steps::{Cancel, Denial, Receipt, ReturnRequest, Transition};
+use crate::steps::{Cancel, Denial, Receipt, ReturnRequest, ShipmentRequest, Transition};
 
 /// Changes orders.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl FromEnvironment for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Ships or delivers the order: [`steps::advance`](crate::steps::advance).
+    /// Packs, ships or delivers the order: [`steps::advance`](crate::steps::advance).
     pub async fn advance(
         &self,
         id: &OrderId,
@@ -52,6 +52,22 @@ impl Lifecycle {
         budget: Budget,
     ) -> Result<Transitioned, Error> {
         self.change(id, |_| true, Transition::Advance { to, captures }, budget).await
+    }
+
+    /// Ships units of the order: [`steps::ship_items`](crate::steps::ship_items).
+    pub async fn ship_items(
+        &self,
+        id: &OrderId,
+        request: ShipmentRequest<'_>,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |_| true, Transition::ShipItems(request), budget).await
+    }
+
+    /// Records that a shipment was delivered: [`steps::deliver_shipment`](crate::steps::deliver_shipment).
+    pub async fn deliver_shipment(&self, id: &ShipmentId, budget: Budget) -> Result<Transitioned, Error> {
+        let Some(order) = id.order() else { return Ok(Transitioned::NotFound) };
+        self.change(&order, |_| true, Transition::DeliverShipment { id }, budget).await
     }
 
     /// Records that the customer started to pay: [`steps::start_payment`](crate::steps::start_payment).

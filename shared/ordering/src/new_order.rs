@@ -45,6 +45,9 @@ pub(crate) fn new_order(
         credits: Vec::new(),
         returning: Vec::new(),
         return_count: 0,
+        shipped: Vec::new(),
+        shipment_count: 0,
+        delivered_count: 0,
         delivered_at: None,
         imported_at: None,
     };
@@ -58,5 +61,5 @@ pub(crate) fn new_order(
         payments: quote.payments,
     };
     let address = quote.address.map(|address| OrderAddress { order_id: id.clone(), address });
-    WholeOrder { order, lines: quote.lines, invoice, address, flag: None, returns: Vec::new() }
+    WholeOrder { order, lines: quote.lines, invoice, address, flag: None, returns: Vec::new(), shipments: Vec::new() }
 }

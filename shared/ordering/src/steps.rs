@@ -13,12 +13,12 @@ pub(crate) mod tests;
 use key_schema::entity::{
     CancellationCause, LineUnits, Order, OrderStatus, Report, ReturnStatus, Shortfall, WholeOrder,
 };
-use key_schema::value::{Day, IntentId, Money, ReturnId, Timestamp};
+use key_schema::value::{Day, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
 pub use paying::{capture, confirm_refund, report_payment, request_capture, start_payment};
 pub use returning::{receive_return, request_return};
-pub use shipping::advance;
+pub use shipping::{advance, deliver_shipment, ship_items};
 
 /// The result of applying a change to an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +45,14 @@ pub enum Denial {
     },
     /// The order has as many returns as an order may have.
     TooManyReturns,
-    /// The idempotency key made another return of this order.
+    /// The idempotency key made another return or shipment of this order.
     KeyReused,
+    /// The order has as many shipments as an order may have.
+    TooManyShipments,
+    /// The order has no such shipment.
+    UnknownShipment,
+    /// Some units of the order are shipped, so it cannot be cancelled as a whole.
+    PartlyShipped,
     /// The order has no such return.
     UnknownReturn,
     /// The return was received or refused before, with another result.
@@ -56,12 +62,16 @@ pub enum Denial {
 /// A change that may be requested of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition<'a> {
-    /// Ships or delivers the order: [`advance`].
+    /// Packs, ships or delivers the order: [`advance`].
     Advance {
         to: OrderStatus,
         /// Whether shipping the order asks for the capture of its payment.
         captures: bool,
     },
+    /// Ships units of the order: [`ship_items`].
+    ShipItems(ShipmentRequest<'a>),
+    /// Records that a shipment was delivered: [`deliver_shipment`].
+    DeliverShipment { id: &'a ShipmentId },
     /// Records that the customer started to pay: [`start_payment`].
     StartPayment {
         intent: &'a IntentId,
@@ -117,6 +127,8 @@ impl Transition<'_> {
     pub fn of(self, whole: &WholeOrder, now: Timestamp) -> Step {
         match self {
             Self::Advance { to, captures } => advance(whole, to, captures, now),
+            Self::ShipItems(request) => ship_items(whole, request, now),
+            Self::DeliverShipment { id } => deliver_shipment(whole, id, now),
             Self::StartPayment { intent, attempt, amount } => start_payment(whole, intent, attempt, amount),
             Self::ReportPayment { intent, amount, report } => report_payment(whole, intent, amount, report, now),
             Self::RequestCapture => request_capture(whole),
@@ -139,6 +151,23 @@ pub struct Cancel<'a> {
     pub cause: CancellationCause,
     /// The reason in words, if one was given.
     pub reason: Option<&'a str>,
+}
+
+/// A request to ship units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShipmentRequest<'a> {
+    /// The id of the shipment, which is a function of the order and the idempotency key.
+    pub id: &'a ShipmentId,
+    /// The units: different products, sorted by product id. `None` for all that are left.
+    pub lines: Option<&'a [LineUnits]>,
+    /// The carrier's name.
+    pub carrier: &'a str,
+    /// The carrier's number of the shipment.
+    pub tracking_number: Option<&'a str>,
+    /// The web page that tracks the shipment.
+    pub tracking_url: Option<&'a str>,
+    /// Whether shipping asks for the capture of the order's payment.
+    pub captures: bool,
 }
 
 /// A request to return units.

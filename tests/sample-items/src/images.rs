@@ -11,13 +11,13 @@ use key_schema::entity::{
     Address, BandsBy, Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, CustomerAddresses,
     Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag,
     OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription,
-    ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, SavedAddress, ShippingBand, ShippingRates,
-    ShippingZone, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
+    ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, SavedAddress, Shipment, ShippingBand,
+    ShippingRates, ShippingZone, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
     AddressId, Cells, Country, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money,
-    OrderId, ProductId, Quantity, RequestHash, ReturnId, Timestamp,
+    OrderId, ProductId, Quantity, RequestHash, ReturnId, ShipmentId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -48,6 +48,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
+    images.push((Kind::PackingOrder, parts.packing()?));
     images.push((Kind::ReturningOrder, parts.returning()?));
     for status in [Pending, Paid, Delivered] {
         images.push((Kind::CreditedOrder(status), parts.credited(status)?));
@@ -384,6 +385,18 @@ impl<'a> Parts<'a> {
             amount: (status == Received).then_some(self.price),
             refusal: (status == Refused).then(|| self.reason.clone()),
         };
+        let shipment = Shipment {
+            shipment_id: ShipmentId::of(&self.order, &"a key".parse()?),
+            order_id: order_id(),
+            customer_id: self.customer.clone(),
+            lines: vec![units.clone(); usize::try_from(self.sizes.lines).unwrap_or(usize::MAX)],
+            all_left: true,
+            carrier: self.reason.clone(),
+            tracking_number: Some(self.reason.clone()),
+            tracking_url: Some(self.reason.clone()),
+            shipped_at: self.at,
+            delivered_at: Some(self.later),
+        };
         let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, lapsed: false };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
@@ -391,6 +404,7 @@ impl<'a> Parts<'a> {
             (Kind::Return(Requested), item(&returned(Requested))?),
             (Kind::Return(Received), item(&returned(Received))?),
             (Kind::Return(Refused), item(&returned(Refused))?),
+            (Kind::Shipment, item(&shipment)?),
             (Kind::OrderFlag(First), item(&flag(self.at))?),
             (Kind::OrderFlag(Changed), item(&flag(self.later))?),
             (Kind::QueuedOrder, item(&queued)?),

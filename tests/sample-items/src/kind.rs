@@ -5,12 +5,13 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::{CancellationCause, PaymentState};
+use key_schema::entity::{CancellationCause, OrderStatus, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
     Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
     OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
-    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark,
+    ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -69,6 +70,7 @@ impl Kind {
                 let order: Order = from_item(item.clone()).ok()?;
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {
                     Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
+                    _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
                     _ if !order.returning.is_empty() => Self::ReturningOrder,
                     None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                     _ => Self::Order(order.status),
@@ -96,6 +98,7 @@ impl Kind {
             PaymentDue::TYPE => Self::PaymentDue,
             Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
             ShippingRates::TYPE => Self::ShippingRates,
+            Shipment::TYPE => Self::Shipment,
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             ParkedCounts::TYPE => Self::ParkedCounts,

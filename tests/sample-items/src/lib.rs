@@ -130,6 +130,10 @@ pub enum Kind {
     PaymentDue,
     /// A return of units of an order.
     Return(ReturnStatus),
+    /// A shipment of units of an order.
+    Shipment,
+    /// The header of an order of which a unit of each line is in a shipment.
+    PackingOrder,
     /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
     /// A queued order.

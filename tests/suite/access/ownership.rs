@@ -26,11 +26,12 @@ enum Named {
 }
 
 /// Every parameter of a path.
-const IN_PATHS: [(&str, Named); 7] = [
+const IN_PATHS: [(&str, Named); 8] = [
     ("customerId", Named::OfACustomer),
     ("orderId", Named::OfACustomer),
     ("invoiceId", Named::OfACustomer),
     ("returnId", Named::OfACustomer),
+    ("shipmentId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
     ("imageId", Named::OfEverybody),
     ("code", Named::OfTheBearer),

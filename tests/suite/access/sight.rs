@@ -189,9 +189,13 @@ async fn give_back(shop: &Shop, ada: &mut Witness) {
     ada.post(&format!("{path}/cancellation"), "", units(1)).await.expect(200);
     let payments = format!("/invoices/{}/payments", invoice.expect("an id"));
     admin.post(&payments, json!({ "reference": "bank-3" })).await.expect(200);
-    for status in ["SHIPPED", "DELIVERED"] {
-        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
-    }
+    let url = "https://parcel.example/PP1";
+    let shipment = json!({ "carrier": "Parcel Post", "trackingNumber": "PP1", "trackingUrl": url }).to_string();
+    let (shipments, key) = (format!("{path}/shipments"), [("idempotency-key", "a")]);
+    let shipped = admin.send(Method::POST, &shipments, &key, Some(shipment)).await.expect(201);
+    let delivery = format!("/shipments/{}/delivery", shipped["shipmentId"].as_str().expect("an id"));
+    admin.post(&delivery, Value::Null).await.expect(200);
+    ada.get(&shipments).await.expect(200);
     let refused = json!({ "accepted": false, "reason": "used" });
     let accepted = json!({ "accepted": true, "restock": true });
     for (key, quantity, receipt) in [("a", 1, refused), ("b", 4, accepted)] {

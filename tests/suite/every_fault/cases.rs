@@ -233,6 +233,21 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
             json!({ "lines": [{ "productId": "spread", "quantity": 1 }] }),
         ),
         receive("refuse a return", json!({ "accepted": false, "reason": "used" })),
+        Case::post(
+            "ship a unit",
+            "ship-items",
+            Admin,
+            at(&seed.paid, "shipments"),
+            json!({ "lines": one, "carrier": "Post" }),
+        )
+        .header("idempotency-key", "shipment-1"),
+        Case::post(
+            "deliver a shipment",
+            "deliver-shipment",
+            Admin,
+            format!("/shipments/{}/delivery", text(&seed.shipped["shipmentId"])),
+            Value::Null,
+        ),
         Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),
         Case::request("flag", "flag-order", Admin, Method::PUT, at(&seed.paid, "flag")).body(flag),
         Case::request("unflag", "unflag-order", Admin, Method::DELETE, at(&seed.flagged, "flag")),

@@ -40,6 +40,8 @@ pub struct Seed {
     /// A delivered order that the provider was paid for, with a return of one of its units.
     pub delivered: Value,
     pub returned: Value,
+    /// A shipment of an order that is paid.
+    pub shipped: Value,
     /// A report that the payment of `started` is authorized.
     pub report: String,
     /// What the payment provider has recorded.
@@ -165,6 +167,13 @@ impl World {
         let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
         let key = [("idempotency-key", "returned")];
         let returned = ada.send(Method::POST, &at("returns"), &key, Some(one)).await.expect(201);
+        let parts = ada.order("parts", things(2)).await.expect(201);
+        let capture = format!("/invoices/{}/payments", text(&parts["invoice"]["invoiceId"]));
+        admin.post(&capture, json!({ "reference": "bank-4" })).await.expect(200);
+        let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "carrier": "Post" }).to_string();
+        let shipments = format!("/orders/{}/shipments", text(&parts["orderId"]));
+        let key = [("idempotency-key", "shipped")];
+        let shipped = admin.send(Method::POST, &shipments, &key, Some(one)).await.expect(201);
         let report = shop.report_of(&started, "requires_capture").to_string();
         let records = Tail::default().new_records(&shop).await.into_iter().filter(is_wanted).collect();
 
@@ -189,6 +198,7 @@ impl World {
             due,
             delivered,
             returned,
+            shipped,
             report,
             ledger,
             placeable,

@@ -46,7 +46,15 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Order(Taxed)", &Order { tax: Some(amount()), ..order.clone() }));
                 rare.push(image(
                     "Order(Returned)",
-                    &Order { credits, returning, return_count: 2, pay_later: true, imported_at, ..order },
+                    &Order {
+                        credits,
+                        returning,
+                        return_count: 2,
+                        delivered_count: 2,
+                        pay_later: true,
+                        imported_at,
+                        ..order
+                    },
                 ));
             }
             ("orderItem", _) => {

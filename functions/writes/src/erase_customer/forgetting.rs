@@ -58,9 +58,15 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
             let next = OrderFlag { reason: ERASED.to_owned(), ..flag.clone() };
             Some(Write::change(&flag, &next, Condition::as_read(&flag, &next)?)?)
         }
+        InOrder::Shipment(one) if one.tracking_number.is_some() || one.tracking_url.is_some() => {
+            let mut next = one.clone();
+            (next.tracking_number, next.tracking_url) = (None, None);
+            Some(Write::change(&one, &next, Condition::as_read(&one, &next)?)?)
+        }
         InOrder::OrderAddress(address) => Some(Write::delete(address.key())),
         // They name the customer by the id alone, and the shop must keep them: docs/personal-data.md.
         InOrder::Return(_)
+        | InOrder::Shipment(_)
         | InOrder::OrderFlag(_)
         | InOrder::OrderItem(_)
         | InOrder::Invoice(_)

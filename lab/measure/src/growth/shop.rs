@@ -231,6 +231,9 @@ impl Shop {
             credits: Vec::new(),
             returning: is_returned.then(|| unit.clone()).into_iter().collect(),
             return_count: u8::from(is_returned),
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: (status == OrderStatus::Delivered).then_some(placed_at),
             imported_at: None,
         };

@@ -178,6 +178,9 @@ impl Placing {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         };

@@ -182,6 +182,8 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         | Transition::ReportPayment { .. }
         | Transition::RequestCapture
         | Transition::CancelUnits { .. }
+        | Transition::ShipItems(_)
+        | Transition::DeliverShipment { .. }
         | Transition::RequestReturn(_)
         | Transition::ReceiveReturn(_) => false,
     }

@@ -36,6 +36,9 @@ pub(super) fn placed() -> WholeOrder {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         },
@@ -59,5 +62,6 @@ pub(super) fn placed() -> WholeOrder {
         address: None,
         flag: None,
         returns: Vec::new(),
+        shipments: Vec::new(),
     }
 }

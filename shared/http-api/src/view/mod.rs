@@ -19,6 +19,7 @@ mod queued_order;
 mod quote;
 mod returns;
 mod search;
+mod shipments;
 mod shipping;
 mod taxes;
 
@@ -40,6 +41,7 @@ pub use queued_order::{OrderStateView, QueuedOrderView};
 pub use quote::{QuoteView, QuotedPaymentView};
 pub use returns::ReturnView;
 pub use search::{FacetsView, PriceRangeView, SearchView};
+pub use shipments::ShipmentView;
 pub use shipping::ShippingView;
 pub use taxes::TaxesView;
 

@@ -5,11 +5,13 @@ use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, Prod
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{InvoiceView, ReturnView};
+use super::{InvoiceView, ReturnView, ShipmentView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
 /// add up to it. In lists, lines, address, invoice, returns and flag are left out; customers never see the flag.
+/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
+/// invoice, shipments, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -56,6 +58,9 @@ pub struct OrderView {
     cancellation: Option<Cancellation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     invoice: Option<InvoiceView>,
+    /// The shipments. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shipments: Vec<ShipmentView>,
     /// The returns, open and closed. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     returns: Vec<ReturnView>,
@@ -173,10 +178,12 @@ impl OrderView {
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
         let payment_method = Some(PaymentMethodView::of(&whole));
-        let WholeOrder { order, lines, invoice, address, flag: _, returns } = whole;
+        let WholeOrder { order, lines, invoice, address, flag: _, returns, shipments } = whole;
         let ship_to = address.map(|of_order| of_order.address);
+        let shipments = shipments.into_iter().map(ShipmentView::from).collect();
         let returns = returns.into_iter().map(ReturnView::from).collect();
-        Self { lines: Some(lines), invoice: Some(invoice.into()), ship_to, payment_method, returns, ..order.into() }
+        let (lines, invoice) = (Some(lines), Some(invoice.into()));
+        Self { lines, invoice, ship_to, payment_method, returns, shipments, ..order.into() }
     }
 }
 
@@ -203,6 +210,7 @@ impl From<Order> for OrderView {
             delivered_at,
             cancellation: order.cancellation,
             invoice: None,
+            shipments: Vec::new(),
             returns: Vec::new(),
             flag: None,
         }

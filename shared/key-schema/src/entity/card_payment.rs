@@ -138,7 +138,7 @@ impl CardPayment {
             OrderStatus::Cancelled => is_cancelled,
             _ if is_cancelled => false,
             OrderStatus::Pending => matches!(self.state(), Pending | Declined | Expired),
-            OrderStatus::Paid | OrderStatus::Shipped | OrderStatus::Delivered => {
+            OrderStatus::Paid | OrderStatus::Packing | OrderStatus::Shipped | OrderStatus::Delivered => {
                 let is_paid_again = self.provider.as_ref().is_some_and(|provider| provider.attempt > 1);
                 is_paid_again || !matches!(self.state(), Pending | Declined)
             }

@@ -14,6 +14,7 @@ mod idempotency_record;
 mod invoice;
 mod moving;
 mod order;
+mod order_status;
 mod parked_counts;
 mod payment_due;
 mod phase;
@@ -25,6 +26,7 @@ mod reconciliation;
 mod rejection;
 mod repair;
 mod return_of_goods;
+mod shipment;
 mod shipping;
 mod stock;
 mod stream_checkpoint;
@@ -47,7 +49,8 @@ pub use gift_card::{GiftCard, GiftCardEntry};
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
 pub use moving::Move;
-pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, WholeOrder};
+pub use order_status::OrderStatus;
 pub use parked_counts::{FoldLease, ParkedCounts};
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
@@ -58,6 +61,7 @@ pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
 pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
+pub use shipment::Shipment;
 pub use shipping::{BandsBy, NotShipped, ShippingBand, ShippingRates, ShippingZone, weight_of};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
@@ -106,6 +110,7 @@ entities! {
     OrderAddress = "orderAddress"
     OrderFlag = "orderFlag"
     Return = "return"
+    Shipment = "shipment"
     QueuedOrder = "queuedOrder"
     Invoice = "invoice"
     PaymentDue = "paymentDue"

@@ -1,14 +1,14 @@
 //! Orders, their lines and their flags.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
+use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
 use super::stock::is_zero;
-use super::{Credit, Invoice, LineTax, LineUnits, OrderAddress, Payment, RateTax, Return, Shortfall, tax};
+use super::{
+    Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment, Shortfall, tax,
+};
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -82,6 +82,17 @@ pub struct Order {
     /// The number of returns, which detects a read that saw only a part of the transaction that requested one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub return_count: u8,
+    /// The units in shipments. At most one entry for each line. Together with the cancelled units, they never exceed the
+    /// line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shipped: Vec<LineUnits>,
+    /// The number of shipments, which detects a read that saw only a part of the transaction that made one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shipment_count: u8,
+    /// The number of shipments that are delivered, which detects a read that saw only a part of the transaction that
+    /// delivered one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delivered_count: u8,
     /// The time at which the order was delivered. Absent before that, and in orders that an earlier release delivered:
     /// see [`delivery`](Order::delivery).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +106,9 @@ pub struct Order {
 impl Order {
     /// The most returns of one order, open or closed.
     pub const MOST_RETURNS: u8 = 20;
+
+    /// The most shipments of one order.
+    pub const MOST_SHIPMENTS: u8 = 20;
 
     /// The discount code, whether or not this order counts as one of its uses.
     pub fn code(&self) -> Option<&DiscountCode> {
@@ -133,6 +147,11 @@ impl Order {
         tax::by_rate(lines, self.discount, self.shipping.zip(self.shipping_tax))
     }
 
+    /// The units of a product in shipments.
+    pub fn shipped_units(&self, product: &ProductId) -> u32 {
+        self.shipped.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
+    }
+
     /// The sum of all credits, in minor units.
     pub fn credited(&self) -> i64 {
         self.credits.iter().map(|credit| credit.amount).sum()
@@ -169,73 +188,6 @@ pub enum CancellationCause {
     Staff,
     /// The shop itself, because the order was not paid in time.
     Unpaid,
-}
-
-/// The status of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum OrderStatus {
-    /// The order is placed, and its card payment is authorized but not captured.
-    Pending,
-    Paid,
-    Shipped,
-    Delivered,
-    /// The order is cancelled, and what it took from stocks, discount code and gift cards was given back.
-    Cancelled,
-}
-
-impl OrderStatus {
-    /// Whether an order may change from this status to `next` in one step.
-    pub fn may_become(self, next: Self) -> bool {
-        matches!(
-            (self, next),
-            (Self::Pending, Self::Paid)
-                | (Self::Paid, Self::Shipped)
-                | (Self::Shipped, Self::Delivered)
-                | (Self::Pending | Self::Paid, Self::Cancelled)
-        )
-    }
-
-    /// All statuses in lifecycle order: no status changes to an earlier one.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Paid, Self::Shipped, Self::Delivered, Self::Cancelled];
-
-    /// Whether this is a terminal status: an order in it never changes its status again.
-    pub fn is_terminal(self) -> bool {
-        !Self::ALL.into_iter().any(|next| self.may_become(next))
-    }
-
-    /// Whether the units of an order in this status are open: they reserve stock and wait for payment.
-    pub fn is_open(self) -> bool {
-        self == Self::Pending
-    }
-
-    /// Whether an order in this status may have been in `before`.
-    pub fn may_have_been(self, before: Self) -> bool {
-        before.may_become(self) || Self::ALL.into_iter().any(|next| before.may_become(next) && self.may_have_been(next))
-    }
-
-    /// The status of a new order: pending if it has a card payment, paid otherwise.
-    pub fn when_placed(payments: &[Payment]) -> Self {
-        if payments.iter().any(|payment| matches!(payment, Payment::Card { .. })) { Self::Pending } else { Self::Paid }
-    }
-}
-
-impl fmt::Display for OrderStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pending => "PENDING",
-            Self::Paid => "PAID",
-            Self::Shipped => "SHIPPED",
-            Self::Delivered => "DELIVERED",
-            Self::Cancelled => "CANCELLED",
-        })
-    }
-}
-
-impl KeyPart for OrderStatus {
-    fn write_to(&self, key: &mut String) {
-        key.push_str(&self.to_string());
-    }
 }
 
 /// One line of an order: a snapshot of the product when it was ordered. Later changes of the product do not affect it.
@@ -291,6 +243,7 @@ pub struct OrderFlag {
 }
 
 /// An order with its lines, its invoice, its address, its flag and its returns.
+/// An order with its lines, its invoice, its flag, its returns and its shipments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeOrder {
     /// The header.
@@ -303,6 +256,8 @@ pub struct WholeOrder {
     pub flag: Option<OrderFlag>,
     /// The returns, open and closed, sorted by id.
     pub returns: Vec<Return>,
+    /// The shipments, sorted by id.
+    pub shipments: Vec<Shipment>,
 }
 
 impl WholeOrder {
@@ -316,7 +271,7 @@ impl WholeOrder {
     /// Whether the order was paid by card, and the money is not secured any more, because the authorization ended before
     /// the capture. A new payment that is not authorized yet does not change that.
     ///
-    /// The answer is the same for a PAID, a SHIPPED and a DELIVERED order. Any other change of the status also changes the
+    /// The answer is the same for a PAID, a PACKING, a SHIPPED and a DELIVERED order. Any other change of the status also changes the
     /// invoice. So a write that is conditional on the invoice cannot record a wrong answer.
     pub fn has_lapsed(&self) -> bool {
         let was_paid = !matches!(self.order.status, OrderStatus::Pending | OrderStatus::Cancelled);
@@ -329,6 +284,29 @@ impl WholeOrder {
         let line = self.lines.iter().find(|line| line.product_id == *product);
         let gone = self.order.credited_units(product) + self.order.returning_units(product);
         line.map_or(0, |line| line.quantity.get().saturating_sub(gone))
+    }
+
+    /// The units of a line that are neither in a shipment nor credited. It has a meaning until the order is delivered:
+    /// after that, returned units are credited as well. Zero if the order has no such line.
+    pub fn units_unshipped(&self, product: &ProductId) -> u32 {
+        let line = self.lines.iter().find(|line| line.product_id == *product);
+        let gone = self.order.credited_units(product) + self.order.shipped_units(product);
+        line.map_or(0, |line| line.quantity.get().saturating_sub(gone))
+    }
+
+    /// Whether the order has shipments, and all units that are left are in them.
+    pub fn is_in_shipments(&self) -> bool {
+        self.order.shipment_count > 0 && self.lines.iter().all(|line| self.units_unshipped(&line.product_id) == 0)
+    }
+
+    /// Whether the address, the returns and the shipments are those that the header has. If not, the read is torn: it saw only a
+    /// part of the transaction that added or delivered one.
+    pub fn has_all_parts(&self) -> bool {
+        let delivered = self.shipments.iter().filter(|shipment| shipment.delivered_at.is_some()).count();
+        self.address.is_some() == self.order.has_address
+            && self.returns.len() == usize::from(self.order.return_count)
+            && self.shipments.len() == usize::from(self.order.shipment_count)
+            && delivered == usize::from(self.order.delivered_count)
     }
 
     /// Whether the order has these units left.
@@ -364,6 +342,9 @@ impl WholeOrder {
                 credits: Vec::new(),
                 returning: Vec::new(),
                 return_count: 0,
+                shipped: Vec::new(),
+                shipment_count: 0,
+                delivered_count: 0,
                 delivered_at: None,
                 ..self.order.clone()
             },
@@ -372,6 +353,7 @@ impl WholeOrder {
             address: self.address.clone(),
             flag: None,
             returns: Vec::new(),
+            shipments: Vec::new(),
         }
     }
 }

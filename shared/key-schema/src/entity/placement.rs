@@ -2,7 +2,7 @@
 
 use crate::value::Timestamp;
 
-use super::{Order, OrderItem, PaymentDue, Return};
+use super::{Order, OrderItem, PaymentDue, Return, Shipment};
 
 /// An order is written within this many seconds after `placedAt`: the time for which a function retries, plus a margin
 /// for clock skew. An import writes an order within this time after `importedAt`.
@@ -42,6 +42,13 @@ impl Return {
     /// Whether the insertion of this return at `written_at` requested it.
     pub fn is_requested_at(&self, written_at: Timestamp) -> bool {
         is_recent(self.requested_at, written_at)
+    }
+}
+
+impl Shipment {
+    /// Whether the insertion of this shipment at `written_at` made it.
+    pub fn is_made_at(&self, written_at: Timestamp) -> bool {
+        is_recent(self.shipped_at, written_at)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Orders: the header, and the item collection of header, lines, address, invoice, flag,
-//! returns and queue item.
+//! Orders: the header, and the item collection of header, lines, address, invoice, flag, returns, shipments and queue
+//! item.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entity::{
     Customer, Entity as _, Invoice, Order, OrderAddress, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder,
-    Return, WholeOrder,
+    Return, Shipment, WholeOrder,
 };
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
@@ -64,6 +64,7 @@ pub enum InOrder {
     OrderFlag(OrderFlag),
     PaymentDue(PaymentDue),
     Return(Return),
+    Shipment(Shipment),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
     /// An item that a newer release wrote.
@@ -97,10 +98,11 @@ impl OrderById<'_> {
     /// queue is ignored.
     ///
     /// # Errors
-    /// [`Torn`] if only a part of the transaction that places the order, or that requests a return, is visible.
+    /// [`Torn`] if only a part of the transaction that places the order, requests a return,
+    /// or makes or delivers a shipment, is visible.
     pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
         let (mut order, mut invoice, mut address, mut flag, mut queued) = (None, None, None, None, None);
-        let (mut lines, mut returns) = (Vec::new(), Vec::new());
+        let (mut lines, mut returns, mut shipments) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
@@ -109,17 +111,15 @@ impl OrderById<'_> {
                 InOrder::OrderAddress(found) => address = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
                 InOrder::Return(found) => returns.push(found),
+                InOrder::Shipment(found) => shipments.push(found),
                 InOrder::QueuedOrder(found) => queued = Some(found),
                 InOrder::PaymentDue(_) | InOrder::Unknown => {}
             }
         }
         match (order, invoice) {
-            (Some(order), Some(invoice))
-                if lines.len() == usize::from(order.line_count)
-                    && order.has_address == address.is_some()
-                    && returns.len() == usize::from(order.return_count) =>
-            {
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns }))))
+            (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
+                let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
+                if whole.has_all_parts() { Ok(Some(OrderState::Placed(Box::new(whole)))) } else { Err(Torn) }
             }
             (None, None) if lines.is_empty() && address.is_none() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
@@ -132,7 +132,7 @@ impl AccessPattern for OrderById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 3,
-        question: "an order by its id, with lines, address, invoice, flag and returns",
+        question: "an order by its id, with lines, address, invoice, flag, returns and shipments",
         place: PlaceText { sort: "", ..ORDER.text() },
         entities: &[
             Order::TYPE,
@@ -142,12 +142,13 @@ impl AccessPattern for OrderById<'_> {
             OrderFlag::TYPE,
             PaymentDue::TYPE,
             Return::TYPE,
+            Shipment::TYPE,
             QueuedOrder::TYPE,
         ],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        // The header, 40 lines, address, invoice, flag, mark, queue item and 20 returns.
-        bound: Bound::Collection(66),
+        // The header, 40 lines, address, invoice, flag, mark, queue item, 20 returns and 20 shipments.
+        bound: Bound::Collection(86),
     };
 
     fn partition(&self) -> String {

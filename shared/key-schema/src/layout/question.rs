@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
     GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
-    ProductStats, QueuedOrder, Return, ShippingRates, Stock, StockCell, UsernameClaim, ViewShard,
+    ProductStats, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
@@ -99,6 +99,7 @@ pub enum ShopItem {
     Invoice(Invoice),
     PaymentDue(PaymentDue),
     Return(Return),
+    Shipment(Shipment),
     QueuedOrder(Box<QueuedOrder>),
     Discount(Discount),
     GiftCard(GiftCard),
@@ -177,6 +178,7 @@ impl ShopItem {
             Self::Return(Return { order_id, shard, .. }) => {
                 vec![of_order(order_id), Question::of(&OpenReturns { shard: *shard })]
             }
+            Self::Shipment(Shipment { order_id, .. }) => vec![of_order(order_id)],
             Self::QueuedOrder(order) => vec![of_order(&order.order_id)],
             Self::Discount(Discount { code, .. }) => vec![Question::of(&DiscountByCode { code })],
             Self::GiftCard(GiftCard { code, .. }) | Self::GiftCardEntry(GiftCardEntry { code, .. }) => {

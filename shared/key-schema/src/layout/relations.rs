@@ -3,7 +3,7 @@
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard,
     GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
-    ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
+    ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -71,6 +71,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Order::TYPE, "has due", One, AtMostOne, PaymentDue::TYPE, "orderId"),
     relation(Order::TYPE, "is marked by", One, AtMostOne, OrderFlag::TYPE, "orderId"),
     relation(Order::TYPE, "is returned by", One, Any, Return::TYPE, "orderId"),
+    relation(Order::TYPE, "is shipped in", One, Any, Shipment::TYPE, "orderId"),
     relation(Order::TYPE, "waited as", AtMostOne, AtMostOne, QueuedOrder::TYPE, "orderId"),
     relation(Discount::TYPE, "lowers", AtMostOne, Any, Order::TYPE, "discountCode"),
     relation(GiftCard::TYPE, "is used in", One, Any, GiftCardEntry::TYPE, "code"),

@@ -35,6 +35,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
             with("p#", "PRODUCT#"),
             with("i#", "INVOICE#"),
             with("r#", "RETURN#"),
+            with("sh#", "SHIPMENT#"),
             with("due", "PAYMENT_DUE"),
             with("address", "ADDRESS"),
             with("flag", "FLAG"),

@@ -80,6 +80,8 @@ ids! {
     InvoiceId = "invoiceId";
     /// A return. Contains the order's id.
     ReturnId = "returnId";
+    /// A shipment. Contains the order's id.
+    ShipmentId = "shipmentId";
     /// A payment intent: a payment at the provider.
     IntentId = "payment intent id";
     /// A discount code.
@@ -231,13 +233,7 @@ impl ReturnId {
     ///
     /// The hash has 16 characters, so that the id of a UUID fits into 64.
     pub fn of(order: &OrderId, key: &IdempotencyKey) -> Self {
-        let hash = Sha256::digest(key.as_str().as_bytes());
-        let mut id = format!("{}{order}-", Self::PREFIX);
-        for byte in hash.iter().take(8) {
-            // Writing to a string cannot fail.
-            _ = write!(id, "{byte:02x}");
-        }
-        Self(id)
+        Self(of_order_and_key(Self::PREFIX, order, key))
     }
 
     /// The order's id in this return's id. `None` if the id is of another form, so that there is no such return.
@@ -245,6 +241,33 @@ impl ReturnId {
         let (order, _) = self.0.strip_prefix(Self::PREFIX)?.rsplit_once('-')?;
         order.parse().ok()
     }
+}
+
+impl ShipmentId {
+    const PREFIX: &str = "shp-";
+
+    /// The id of the shipment that a request with this idempotency key makes of an order, in the form of a
+    /// [`ReturnId`].
+    pub fn of(order: &OrderId, key: &IdempotencyKey) -> Self {
+        Self(of_order_and_key(Self::PREFIX, order, key))
+    }
+
+    /// The order's id in this shipment's id. `None` if the id is of another form, so that there is no such shipment.
+    pub fn order(&self) -> Option<OrderId> {
+        let (order, _) = self.0.strip_prefix(Self::PREFIX)?.rsplit_once('-')?;
+        order.parse().ok()
+    }
+}
+
+/// An id that contains an order's id, and a hash of the idempotency key.
+fn of_order_and_key(prefix: &str, order: &OrderId, key: &IdempotencyKey) -> String {
+    let hash = Sha256::digest(key.as_str().as_bytes());
+    let mut id = format!("{prefix}{order}-");
+    for byte in hash.iter().take(8) {
+        // Writing to a string cannot fail.
+        _ = write!(id, "{byte:02x}");
+    }
+    id
 }
 
 #[cfg(test)]
@@ -309,6 +332,15 @@ mod tests {
         for other in ["ret-", "ret-a", "inv-a-b", "a"] {
             assert_eq!(other.parse::<ReturnId>().expect("an id").order(), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_shipment_id_contains_its_orders_id_and_fits_a_path() {
+        let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
+        let id = ShipmentId::of(&order, &"first".parse().expect("a key"));
+        assert_eq!(id.as_str(), "shp-cfd2ee81-ea09-51ba-9720-b8382bcdedb5-a7937b64b8caa58f");
+        assert_eq!(id.as_str().parse::<ShipmentId>().expect("an id").order(), Some(order));
+        assert_eq!("ret-a-b".parse::<ShipmentId>().expect("an id").order(), None);
     }
 
     proptest! {

@@ -19,7 +19,7 @@ pub use country::Country;
 pub use day::{Day, Days};
 pub use id::{
     AddressId, Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId,
-    InvoiceId, OrderId, ProductId, RepairId, ReturnId, ViewMarkId, VisitorId, spread,
+    InvoiceId, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
 };
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Grams, Percent, Quantity};

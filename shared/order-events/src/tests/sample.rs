@@ -3,10 +3,10 @@
 use key_schema::entity::{
     CardPayment, Credit, Customer, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
     PaymentStatus, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus,
-    Settlement,
+    Settlement, Shipment,
 };
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, ReturnId, Timestamp};
+use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};
 use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
@@ -118,6 +118,9 @@ pub(super) fn order(id: &str) -> Order {
         credits: Vec::new(),
         returning: Vec::new(),
         return_count: 0,
+        shipped: Vec::new(),
+        shipment_count: 0,
+        delivered_count: 0,
         delivered_at: None,
         imported_at: None,
     }
@@ -189,8 +192,25 @@ pub(super) fn given_back(order: &OrderId) -> Return {
     }
 }
 
+/// A shipment of one cup, which was made when the order was placed.
+pub(super) fn shipped(order: &OrderId) -> Shipment {
+    let returned = given_back(order);
+    Shipment {
+        shipment_id: ShipmentId::of(order, &"shipment-1".parse().expect("a key")),
+        order_id: returned.order_id,
+        customer_id: returned.customer_id,
+        lines: returned.lines,
+        all_left: false,
+        carrier: "Parcel Post".to_owned(),
+        tracking_number: Some("PP123456789".to_owned()),
+        tracking_url: Some("https://parcel.example/PP123456789".to_owned()),
+        shipped_at: PLACED_AT.parse().expect("a time"),
+        delivered_at: None,
+    }
+}
+
 /// One event of each kind, about one order, one product and one customer.
-pub(crate) fn samples() -> [Event; 16] {
+pub(crate) fn samples() -> [Event; 18] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
@@ -218,6 +238,8 @@ pub(crate) fn samples() -> [Event; 16] {
         amount: Some(eur(2399)),
         ..requested.clone()
     };
+    let sent = shipped(&pending.order_id);
+    let arrived = Shipment { delivered_at: Some("2026-11-24T11:20:00.000Z".parse().expect("a time")), ..sent.clone() };
     let [started, declined, authorized] =
         [Progress::Started, Progress::Declined, Progress::Authorized].map(|progress| invoiced(&at_provider(progress)));
     [
@@ -230,6 +252,8 @@ pub(crate) fn samples() -> [Event; 16] {
         event("INSERT", Item::default(), image(PaymentDue::TYPE, &due)),
         event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
         event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
+        event("INSERT", Item::default(), image(Shipment::TYPE, &sent)),
+        event("MODIFY", image(Shipment::TYPE, &sent), image(Shipment::TYPE, &arrived)),
         event("INSERT", Item::default(), image(Return::TYPE, &requested)),
         event("MODIFY", image(Return::TYPE, &requested), image(Return::TYPE, &received)),
         event("MODIFY", invoiced(&unpaid), invoiced(&expired)),

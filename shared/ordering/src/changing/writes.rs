@@ -2,13 +2,13 @@
 
 use key_schema::entity::{
     CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
-    ReturnStatus, WholeOrder,
+    ReturnStatus, Shipment, WholeOrder,
 };
 use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
 use table::{Condition, Error, Write};
 
 /// The writes that change the order from `from` to `to`. First come the writes that are conditional on the order as it was
-/// read: the header, the invoice and the return, each if it differs. Then comes the mark of a payment that becomes due or
+/// read: the header, the invoice, the return and the shipments, each if it differs. Then comes the mark of a payment that becomes due or
 /// lapses, or that does neither any more; and then the writes that give back what the order took for its cancelled or returned units.
 ///
 /// These happen once, because the condition on the header's version is in the same transaction.
@@ -30,6 +30,12 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
             Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
         });
     }
+    for (before, after) in changed_shipments(from, to) {
+        writes.push(match before {
+            None => Write::put_new(after)?,
+            Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
+        });
+    }
     let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
     let is_marked = |whole: &WholeOrder| is_due(whole) || whole.has_lapsed();
     match (is_marked(from), is_marked(to)) {
@@ -47,7 +53,22 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
 
 /// The number of writes that are conditional on the order as it was read. They come first.
 pub(super) fn guards(from: &WholeOrder, to: &WholeOrder) -> usize {
-    usize::from(from.order != to.order) + usize::from(from.invoice != to.invoice) + changed_returns(from, to).count()
+    usize::from(from.order != to.order)
+        + usize::from(from.invoice != to.invoice)
+        + changed_returns(from, to).count()
+        + changed_shipments(from, to).count()
+}
+
+/// The shipments that differ, each as it was before.
+fn changed_shipments<'a>(
+    from: &'a WholeOrder,
+    to: &'a WholeOrder,
+) -> impl Iterator<Item = (Option<&'a Shipment>, &'a Shipment)> {
+    let pairs = to.shipments.iter().map(|after| {
+        let before = from.shipments.iter().find(|before| before.shipment_id == after.shipment_id);
+        (before, after)
+    });
+    pairs.filter(|(before, after)| *before != Some(*after))
 }
 
 /// The returns that differ, each as it was before.

@@ -5,6 +5,7 @@ use key_schema::entity::{
 };
 use key_schema::value::{ProductId, Timestamp};
 
+use super::shipping::complete;
 use super::{Cancel, Denial, Step, credited, with_status};
 
 /// Cancels the order. A captured card payment becomes due for refund, and any other card payment void. The writes of
@@ -12,7 +13,9 @@ use super::{Cancel, Denial, Step, credited, with_status};
 pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
     match whole.order.status {
         OrderStatus::Cancelled => Step::Stay,
-        status if status.may_become(OrderStatus::Cancelled) => {
+        status if !may_cancel(status, cancel.cause) => Step::Refuse,
+        _ if whole.order.shipment_count > 0 => Step::Deny(Denial::PartlyShipped),
+        _ => {
             let Cancel { cause, reason } = cancel;
             let mut next = whole.clone();
             next.order = with_status(whole, OrderStatus::Cancelled, now);
@@ -23,8 +26,12 @@ pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
             next.invoice.payments = payments.map(|payment| Payment::cancelled(payment, expired)).collect();
             Step::To(Box::new(next))
         }
-        _ => Step::Refuse,
     }
+}
+
+/// Whether an order in this status may be cancelled by this person or process. Once staff pack it, only staff cancel it.
+fn may_cancel(status: OrderStatus, cause: CancellationCause) -> bool {
+    status.may_become(OrderStatus::Cancelled) && (status != OrderStatus::Packing || cause == CancellationCause::Staff)
 }
 
 /// Cancels units of the order, so that of each product in `lines` this number of units is cancelled. Units that were
@@ -33,6 +40,9 @@ pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
 ///
 /// If no units are left, the order is cancelled as a whole. If a pending order has units left but nothing to pay by card,
 /// because gift cards pay for these units, it becomes paid.
+///
+/// Units in shipments cannot be cancelled. If all units that are left are in shipments then, the order is shipped, or
+/// delivered if they are.
 pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now: Timestamp) -> Step {
     if whole.order.status == OrderStatus::Cancelled {
         return Step::Stay;
@@ -58,8 +68,14 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
     if more.is_empty() {
         return Step::Stay;
     }
-    if !whole.order.status.may_become(OrderStatus::Cancelled) {
+    if !may_cancel(whole.order.status, by.cause) {
         return Step::Refuse;
+    }
+    if let Some(LineUnits { product_id, .. }) =
+        more.iter().find(|line| line.quantity.get() > whole.units_unshipped(&line.product_id))
+    {
+        let left = whole.units_unshipped(product_id);
+        return Step::Deny(Denial::TooFewUnits(Shortfall { product_id: product_id.clone(), left }));
     }
     let mut next = credited(whole, &more, now);
     if whole.lines.iter().all(|line| next.units_left(&line.product_id) == 0) {
@@ -68,6 +84,7 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
     if next.order.status == OrderStatus::Pending && next.invoice.card().is_some_and(CardPayment::is_secured) {
         next.order.status = OrderStatus::Paid;
     }
+    complete(&mut next, now);
     Step::To(Box::new(next))
 }
 

@@ -95,11 +95,11 @@ fn is_closed_so(known: &Return, verdict: Verdict<'_>) -> bool {
 }
 
 /// The units together with these.
-fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
+pub(super) fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
     let mut sum = units.to_vec();
     for line in more {
         match sum.iter_mut().find(|known| known.product_id == line.product_id) {
-            // At most the quantity of the line, because a return has only units that the line has left.
+            // At most the quantity of the line, because a return or a shipment has only units that the line has left.
             Some(known) => known.quantity = known.quantity.plus(line.quantity),
             None => sum.push(line.clone()),
         }

@@ -5,6 +5,7 @@ mod access;
 mod credits;
 mod payments;
 mod returns;
+mod shipments;
 
 use key_schema::entity::{CardPayment, Invoice, Order, OrderLine, Payment, PaymentStatus};
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash};
@@ -79,6 +80,9 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         },
@@ -95,6 +99,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
         address: None,
         flag: None,
         returns: Vec::new(),
+        shipments: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The header of an order, its invoice, and its entries on gift cards.
 
-use key_schema::entity::OrderStatus::{Cancelled, Delivered, Pending};
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Packing, Pending};
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
@@ -32,6 +32,11 @@ impl Parts<'_> {
     pub(super) fn returning(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
         item(&Order { returning: self.by_line(unit), return_count: 1, ..self.header(Delivered) })
+    }
+
+    pub(super) fn packing(&self) -> Result<Item, NoSample> {
+        let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
+        item(&Order { shipped: self.by_line(unit), shipment_count: 1, ..self.header(Packing) })
     }
 
     pub(super) fn credited(&self, status: OrderStatus) -> Result<Item, NoSample> {
@@ -72,6 +77,9 @@ impl Parts<'_> {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: (status == Delivered).then_some(self.later),
             imported_at: None,
         }

@@ -122,6 +122,7 @@ impl Publication {
             delivered_at: None,
             credits: Vec::new(),
             returns: Vec::new(),
+            shipments: Vec::new(),
             flag: None,
             due_since: None,
             request_hash: None,
@@ -268,6 +269,7 @@ fn status(header: &mut Attributes, paid: &Paid) -> OrderStatus {
     let said = plain.as_deref().and_then(|status| match status {
         "pending" | "placed" | "new" | "open" | "created" => Some(OrderStatus::Pending),
         "paid" | "confirmed" | "processing" | "accepted" => Some(OrderStatus::Paid),
+        "packing" | "packed" | "partially shipped" => Some(OrderStatus::Packing),
         "shipped" | "sent" | "in transit" => Some(OrderStatus::Shipped),
         "delivered" | "completed" | "complete" | "closed" | "fulfilled" => Some(OrderStatus::Delivered),
         "cancelled" | "canceled" => Some(OrderStatus::Cancelled),

@@ -1,23 +1,24 @@
 //! The statuses of an order, and the order as it was placed.
 #![allow(clippy::expect_used, reason = "tests")]
 
-use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
+use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
 use super::{Cancellation, CancellationCause, Credit, Invoice, Order, OrderFlag, Payment, WholeOrder};
 use crate::entity::{CardPayment, PaymentStatus};
 use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
 
-const ALL: [OrderStatus; 5] = [Pending, Paid, Shipped, Delivered, Cancelled];
+const ALL: [OrderStatus; 6] = [Pending, Paid, Packing, Shipped, Delivered, Cancelled];
 
 #[test]
 fn an_order_advances_step_by_step_and_can_be_cancelled_only_before_it_is_shipped() {
     #[rustfmt::skip]
     let table = [
-        // From       to Pending  Paid   Shipped Delivered Cancelled
-        (Pending,   [false,   true,  false,  false,    true]),
-        (Paid,      [false,   false, true,   false,    true]),
-        (Shipped,   [false,   false, false,  true,     false]),
-        (Delivered, [false,   false, false,  false,    false]),
-        (Cancelled, [false,   false, false,  false,    false]),
+        // From       to Pending  Paid   Packing Shipped Delivered Cancelled
+        (Pending,   [false,   true,  false,  false,  false,    true]),
+        (Paid,      [false,   false, true,   true,   false,    true]),
+        (Packing,   [false,   false, false,  true,   true,     true]),
+        (Shipped,   [false,   false, false,  false,  true,     false]),
+        (Delivered, [false,   false, false,  false,  false,    false]),
+        (Cancelled, [false,   false, false,  false,  false,    false]),
     ];
     assert_eq!(table.map(|(from, _)| from), ALL, "a row for each status");
     for (from, row) in table {
@@ -57,6 +58,7 @@ fn as_placed_undoes_all_later_changes() {
         later.order.changed_at = Some(at("2026-11-22"));
         later.order.delivered_at = Some(at("2026-11-22"));
         later.order.return_count = 1;
+        (later.order.shipment_count, later.order.delivered_count) = (1, 1);
         let product_id = "cup".parse().expect("an id");
         later.order.credits = vec![Credit { product_id, units: 1, gross: 4, amount: 3 }];
         later.invoice = later.invoice.with_credited(3);
@@ -118,6 +120,9 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             credits: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
             delivered_at: None,
             imported_at: None,
         },
@@ -125,6 +130,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
         address: None,
         flag: None,
         returns: Vec::new(),
+        shipments: Vec::new(),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
     Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
     OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
-    Repair, Return, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard,
+    Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark,
+    ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -63,7 +64,7 @@ macro_rules! any_entity {
 any_entity! {
     Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress
+    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress Shipment
     Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
@@ -87,7 +88,7 @@ read_from_collection! {
     InProduct: Product ProductDescription Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;
-    InOrder: Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return QueuedOrder, or Unknown;
+    InOrder: Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return Shipment QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;
     InGiftCard: GiftCard GiftCardEntry, or Unknown;
 }

@@ -87,7 +87,9 @@ proptest! {
         let all = parts.entities();
         let [order, invoice, flag, queued, returned, is_returned, addressed, has_address] = kept;
         let given_back = found!(all, Return).expect("one of each kind");
-        let with = |order: Order| Order { line_count: of, return_count: u8::from(is_returned), has_address, ..order };
+        let with = |order: Order| Order {
+            line_count: of, return_count: u8::from(is_returned), has_address, shipment_count: 0, delivered_count: 0, ..order
+        };
         let header = found!(all, Order).filter(|_| order).map(with);
         let line = found!(all, OrderItem).expect("one of each kind");
         let (invoice, flag) = (found!(all, Invoice).filter(|_| invoice), found!(all, OrderFlag).filter(|_| flag));
@@ -106,7 +108,7 @@ proptest! {
             (Some(order), Some(invoice)) if lines == of && returned == is_returned && addressed == has_address => {
                 let returns = Some(given_back).filter(|_| returned).into_iter().collect();
                 let lines = (0..lines).map(|_| line.line.clone()).collect();
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns }))))
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns, shipments: vec![] }))))
             }
             (None, None) if lines == 0 && !addressed => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),

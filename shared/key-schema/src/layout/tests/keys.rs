@@ -74,6 +74,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         stream_shard,
         mark,
         return_id,
+        shipment_id,
         ..
     } = parts;
     let (day, visitor) = (parts.moment().day(), parts.visitor());
@@ -103,6 +104,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         }
         AnyEntity::OrderItem(_) => vec![order, product],
         AnyEntity::Return(_) => vec![order, return_id],
+        AnyEntity::Shipment(_) => vec![order, shipment_id],
         AnyEntity::Discount(_) => vec![discount],
         AnyEntity::GiftCard(_) => vec![gift_card],
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],

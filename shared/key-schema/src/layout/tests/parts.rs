@@ -13,7 +13,7 @@ use super::strategies::{
 use crate::entity::{CartLine, OrderStatus, Payment, PaymentStatus, Rejection, Sums};
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId,
-    Percent, ProductId, Quantity, ReturnId, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
+    Percent, ProductId, Quantity, ReturnId, SequenceNumber, ShardId, ShipmentId, TimeRange, Timestamp, Username,
 };
 
 /// Values for the fields of all entities. [`entities`](Self::entities) makes one entity of each kind from them, all of
@@ -25,6 +25,7 @@ pub(super) struct Parts {
     pub(super) order: OrderId,
     pub(super) invoice: InvoiceId,
     pub(super) return_id: ReturnId,
+    pub(super) shipment_id: ShipmentId,
     pub(super) category: Category,
     pub(super) discount: DiscountCode,
     pub(super) gift_card: GiftCardCode,
@@ -94,6 +95,7 @@ impl Parts {
             order: either(order, other.order, self.order),
             // An order has several returns, but a return only one order.
             return_id: either(order, other.return_id, self.return_id),
+            shipment_id: either(order, other.shipment_id, self.shipment_id),
             invoice: either(invoice, other.invoice, self.invoice),
             category: either(category, other.category, self.category),
             discount: either(discount, other.discount, self.discount),
@@ -159,6 +161,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
                 rejection,
                 invoice: InvoiceId::of(&order),
                 return_id: return_of(&order),
+                shipment_id: shipment_of(&order),
                 username: username.parse().expect("a username"),
                 quantity: quantity.try_into().expect("a quantity"),
                 percent: percent.try_into().expect("a percentage"),
@@ -199,10 +202,17 @@ pub(super) fn sample() -> Parts {
         product: "teapot".parse().expect("an id"),
         order: "first".parse().expect("an id"),
         return_id: "ret-first".parse().expect("an id"),
+        shipment_id: "shp-first".parse().expect("an id"),
         shard: 3,
         shards: 4,
         ..parts
     }
+}
+
+/// A shipment of an order, whose id may be of any length.
+fn shipment_of(order: &OrderId) -> ShipmentId {
+    let id: String = format!("shp-{order}").chars().take(64).collect();
+    id.parse().expect("an id")
 }
 
 /// A return of an order, whose id may be of any length.

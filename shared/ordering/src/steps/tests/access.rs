@@ -7,7 +7,10 @@ use table::{Write, WriteKind};
 use super::super::*;
 use super::at;
 use crate::changing::{Changing, Next};
-use crate::{ADVANCE, CANCEL, CAPTURE, EXPIRE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT, REQUEST_RETURN};
+use crate::{
+    ADVANCE, CANCEL, CAPTURE, DELIVER_SHIPMENT, EXPIRE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT, REQUEST_RETURN,
+    SHIP_ITEMS,
+};
 
 /// The declared access of the functions that make this change.
 fn declared(transition: Transition<'_>) -> &'static [Access] {
@@ -20,6 +23,8 @@ fn declared(transition: Transition<'_>) -> &'static [Access] {
         Transition::ReceiveReturn(_) => RECEIVE_RETURN,
         Transition::Expire { .. } | Transition::ExpireLapsed { .. } => EXPIRE,
         Transition::ConfirmRefund { .. } => REFUND,
+        Transition::ShipItems(_) => SHIP_ITEMS,
+        Transition::DeliverShipment { .. } => DELIVER_SHIPMENT,
     }
 }
 

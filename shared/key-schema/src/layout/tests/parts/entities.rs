@@ -8,9 +8,9 @@ use crate::entity::{
     CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
     GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderAddress,
     OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product, ProductDescription,
-    ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, ShippingBand,
-    ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim,
-    ViewMark, ViewShard,
+    ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, Shipment,
+    ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -162,6 +162,9 @@ impl Parts {
                 credits: self.until.iter().map(|_| self.credit()).collect(),
                 returning: self.until.iter().map(|_| self.units()).collect(),
                 return_count: self.shard,
+                shipped: self.until.iter().map(|_| self.units()).collect(),
+                shipment_count: self.shard,
+                delivered_count: self.shard,
                 delivered_at: self.until,
                 imported_at: self.until,
             }),
@@ -205,6 +208,18 @@ impl Parts {
                 restocked: number % 2 == 0,
                 amount: self.until.map(|_| some),
                 refusal: self.until.map(|_| text.clone()),
+            }),
+            AnyEntity::Shipment(Shipment {
+                shipment_id: self.shipment_id.clone(),
+                order_id: order_id(),
+                customer_id: customer_id(),
+                lines: vec![self.units()],
+                all_left: number % 2 == 0,
+                carrier: text.clone(),
+                tracking_number: self.until.map(|_| text.clone()),
+                tracking_url: self.until.map(|_| text.clone()),
+                shipped_at: at,
+                delivered_at: self.until,
             }),
             AnyEntity::QueuedOrder(QueuedOrder {
                 order_id: order_id(),

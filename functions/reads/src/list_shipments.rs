@@ -1,0 +1,31 @@
+//! `GET /orders/{orderId}/shipments`: the shipments of an order.
+
+use http_api::{All, Answer, Caller, Example, Kind, Path, Problem, Query, Route, Scope, ShipmentView, Unfiltered};
+use key_schema::access::Access;
+use key_schema::layout::OrderById;
+use key_schema::value::OrderId;
+use table::{Budget, Reader};
+
+pub const ROUTE: Route = Route::get("/orders/{orderId}/shipments", Scope::Shop)
+    .summary("The shipments of an order.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<OrderById>()])
+    .example(Example::at("09:51:19").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
+
+/// All shipments are in one page: an order has at most twenty.
+pub async fn handle(
+    table: Reader,
+    Path(id): Path<OrderId>,
+    Query(Unfiltered {}): Query<Unfiltered>,
+    caller: Caller,
+    budget: Budget,
+) -> Answer<All<ShipmentView>> {
+    let order = table.order(&id, budget).await?;
+
+    match order {
+        Some(whole) if caller.may_see(&whole.order.customer_id) => {
+            Ok(All(whole.shipments.into_iter().map(ShipmentView::from).collect()))
+        }
+        _ => Err(Problem::not_found("order")),
+    }
+}

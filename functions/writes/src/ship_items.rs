@@ -1,0 +1,85 @@
+//! `POST /orders/{orderId}/shipments`: ships units of an order.
+
+use http_api::{Answer, Created, Example, Json, Kind, Path, Problem, Replayable, Route, Scope, ShipmentView};
+use key_schema::entity::WholeOrder;
+use key_schema::value::{IdempotencyKey, Name, OrderId, ShipmentId};
+use ordering::steps::ShipmentRequest;
+use ordering::{CaptureWhen, Lifecycle, RequestedLine, Transitioned};
+use serde::Deserialize;
+use table::Budget;
+use utoipa::ToSchema;
+
+use crate::units;
+
+pub const ROUTE: Route = Route::post("/orders/{orderId}/shipments", Scope::Admin)
+    .summary(
+        "Ship units of a paid order, or all that are left. The order is PACKING until all units that are left are in \
+         shipments, and SHIPPED then. The first shipment asks for the capture of the whole payment.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
+    .access(ordering::SHIP_ITEMS)
+    .example(
+        Example::at("09:51:18")
+            .path("ccc44633-c523-5b35-9669-978f6b6bc252")
+            .header("idempotency-key", "shipment-1")
+            .body(
+                r#"{"lines":[{"productId":"espresso-cup","quantity":1}],"carrier":"Parcel Post","trackingNumber":"PP123456789"}"#,
+            ),
+    );
+
+/// The units to ship.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NewShipment {
+    /// The units of each product. At most 40 products, each of them once. If absent, all units that are left.
+    #[schema(min_items = 1, max_items = 40)]
+    lines: Option<Vec<RequestedLine>>,
+    /// The carrier's name.
+    carrier: Name,
+    /// The carrier's number of the shipment.
+    tracking_number: Option<Name>,
+    /// The web page that tracks the shipment. It begins with https://.
+    tracking_url: Option<Name>,
+}
+
+pub async fn handle(
+    (orders, capture): (Lifecycle, CaptureWhen),
+    Path(order): Path<OrderId>,
+    key: IdempotencyKey,
+    Json(NewShipment { lines, carrier, tracking_number, tracking_url }): Json<NewShipment>,
+    budget: Budget,
+) -> Answer<Created<Json<ShipmentView>>> {
+    let lines = lines.map(units::of).transpose()?;
+    let (carrier, tracking_number) = (String::from(carrier), tracking_number.map(String::from));
+    let tracking_url = tracking_url.map(String::from);
+    // The page is a link in the customer's mail, so it must not be a script.
+    if tracking_url.as_ref().is_some_and(|url| !url.starts_with("https://") || url.contains(char::is_whitespace)) {
+        return Err(Problem::invalid("trackingUrl: must begin with https:// and have no spaces"));
+    }
+    let id = ShipmentId::of(&order, &key);
+
+    let request = ShipmentRequest {
+        id: &id,
+        lines: lines.as_deref(),
+        carrier: &carrier,
+        tracking_number: tracking_number.as_deref(),
+        tracking_url: tracking_url.as_deref(),
+        captures: capture == CaptureWhen::Shipped,
+    };
+    match orders.ship_items(&order, request, budget).await? {
+        Transitioned::Done(whole) => created(whole, &id, Replayable::first),
+        Transitioned::DoneBefore(whole) => created(whole, &id, Replayable::again),
+        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
+        Transitioned::NotFound => Err(Problem::not_found("order")),
+    }
+}
+
+fn created(
+    whole: WholeOrder,
+    id: &ShipmentId,
+    answer: fn(Json<ShipmentView>) -> Replayable<Json<ShipmentView>>,
+) -> Answer<Created<Json<ShipmentView>>> {
+    let location = format!("/orders/{}/shipments", whole.order.order_id);
+    Ok(Created { location, answer: answer(Json(units::shipment_of(whole, id)?)) })
+}

@@ -1,0 +1,48 @@
+use key_schema::entity::{LineUnits, Shipment};
+use key_schema::value::{CustomerId, OrderId, ShipmentId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A shipment of units of an order.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Shipment)]
+pub struct ShipmentView {
+    shipment_id: ShipmentId,
+    order_id: OrderId,
+    customer_id: CustomerId,
+    /// The units, sorted by product id.
+    lines: Vec<LineUnits>,
+    /// The carrier's name.
+    carrier: String,
+    /// The carrier's number of the shipment, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tracking_number: Option<String>,
+    /// The web page that tracks the shipment, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tracking_url: Option<String>,
+    /// The time of the shipment.
+    shipped_at: Timestamp,
+    /// The time at which the shipment was delivered. Absent before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    delivered_at: Option<Timestamp>,
+}
+
+impl From<Shipment> for ShipmentView {
+    fn from(of: Shipment) -> Self {
+        Self {
+            shipment_id: of.shipment_id,
+            order_id: of.order_id,
+            customer_id: of.customer_id,
+            lines: of.lines,
+            carrier: of.carrier,
+            tracking_number: of.tracking_number,
+            tracking_url: of.tracking_url,
+            shipped_at: of.shipped_at,
+            delivered_at: of.delivered_at,
+        }
+    }
+}

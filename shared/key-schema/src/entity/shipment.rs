@@ -1,0 +1,32 @@
+//! Shipments: units of an order that leave the shop together.
+
+use serde::{Deserialize, Serialize};
+
+use super::LineUnits;
+use crate::value::{CustomerId, OrderId, ShipmentId, Timestamp};
+
+/// A shipment of some units of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shipment {
+    pub shipment_id: ShipmentId,
+    pub order_id: OrderId,
+    pub customer_id: CustomerId,
+    /// The units, at most one entry for each line of the order.
+    pub lines: Vec<LineUnits>,
+    /// Whether the request named no lines, and so meant all units that were left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_left: bool,
+    /// The carrier's name.
+    pub carrier: String,
+    /// The carrier's number of the shipment, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracking_number: Option<String>,
+    /// The web page that tracks the shipment, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracking_url: Option<String>,
+    pub shipped_at: Timestamp,
+    /// The time at which the shipment was delivered. Absent before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
+}
