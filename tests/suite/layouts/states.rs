@@ -43,7 +43,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
                 let imported_at = Some(later());
-                rare.push(image("Order(Taxed)", &Order { tax: Some(amount()), ..order.clone() }));
+                let taxed = Order { tax: Some(amount()), shipping_tax: Some(tax()), ..order.clone() };
+                rare.push(image("Order(Taxed)", &taxed));
                 rare.push(image(
                     "Order(Returned)",
                     &Order {
