@@ -9,6 +9,7 @@ mod views;
 http_api::routes! {
     add_image
     adjust_stock
+    cancel_guest_order
     cancel_order
     capture_payment
     change_order_status
@@ -17,9 +18,11 @@ http_api::routes! {
     create_customer
     create_discount
     create_gift_card
+    create_guest
     create_product
     delete_cart
     flag_order
+    place_guest_order
     place_order
     put_cart
     receive_payment_event
@@ -28,6 +31,7 @@ http_api::routes! {
     record_views
     remove_image
     request_return
+    start_guest_payment
     start_payment
     unflag_order
     update_customer

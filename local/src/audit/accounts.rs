@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
     Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
@@ -174,6 +174,7 @@ impl Accounts {
                 accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
             }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
+            Guest::TYPE => self.read(item, |_, _: Guest| {}),
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
                 accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
             }),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use key_schema::page::PageRequest;
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId,
+    CustomerId, DiscountCode, GiftCardCode, GuestSecret, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId,
 };
 use lambda::Budget;
 use serde::de::DeserializeOwned;
@@ -84,6 +84,40 @@ impl FromRequest for OwnCustomer {
 
     fn describe(description: Description) -> Description {
         description.path(CustomerId::NAME).refuses(&[Kind::NotFound])
+    }
+}
+
+/// The secret of a guest who need not exist yet.
+impl FromRequest for GuestSecret {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        request.guest_secret()
+    }
+
+    fn describe(description: Description) -> Description {
+        description.guest_secret()
+    }
+}
+
+/// The guest in the path. Unless the request has this guest's secret, the problem is `not-found`. No read is needed for
+/// that: the guest's id is the hash of the secret. A guest of whom nothing is stored passes, too. The caller is the guest.
+#[derive(Clone, Debug)]
+pub struct OwnGuest(pub Caller);
+
+impl OwnGuest {
+    const NAME: &'static str = "guestId";
+}
+
+impl FromRequest for OwnGuest {
+    const PATH_PARAMETER: Option<&'static str> = Some(Self::NAME);
+
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        let guest: CustomerId = request.path(Self::NAME)?;
+        let caller = Caller::guest(&request.guest_secret()?);
+        if caller.id == guest { Ok(Self(caller)) } else { Err(Problem::not_found("guest")) }
+    }
+
+    fn describe(description: Description) -> Description {
+        description.path(Self::NAME).guest_secret().refuses(&[Kind::NotFound])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, PaymentDue, Product,
+    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order, OrderItem, PaymentDue, Product,
     QueuedOrder, Return, Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
@@ -40,6 +40,9 @@ pub const PLACE: &[Access] = &[
     Access::update::<Stock>().in_transactions(),
     Access::update::<StockCell>().in_transactions(),
 ];
+
+/// Placing an order of a guest, besides [`PLACE`].
+pub const PLACE_FOR_GUEST: &[Access] = &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions()];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
 /// is written outside of a transaction.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder,
+    WholeStock,
 };
-use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity};
+use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
 use stock::Source;
 
@@ -13,6 +14,8 @@ use stock::Source;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub customer: Option<Customer>,
+    /// The guest, if the order is a guest's.
+    pub guest: Option<Guest>,
     /// The counters of the customer's orders, if they were read.
     pub stats: Option<CustomerStats>,
     /// The order itself, if it was placed before.
@@ -33,6 +36,7 @@ pub struct Found {
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum FoundItem {
     Customer(Customer),
+    Guest(Guest),
     /// The counters of the customer's orders.
     CustomerStats(CustomerStats),
     Order(Order),
@@ -51,6 +55,7 @@ impl FromIterator<FoundItem> for Found {
         for item in items {
             match item {
                 FoundItem::Customer(customer) => found.customer = Some(customer),
+                FoundItem::Guest(guest) => found.guest = Some(guest),
                 FoundItem::CustomerStats(stats) => found.stats = Some(stats),
                 FoundItem::Order(order) => found.order = Some(order),
                 FoundItem::QueuedOrder(queued) => found.queued = Some(queued),
@@ -71,6 +76,11 @@ impl FromIterator<FoundItem> for Found {
 }
 
 impl Found {
+    /// Whether the order's customer exists, or its guest does and has not expired.
+    pub(crate) fn has_customer(&self, now: Timestamp) -> bool {
+        self.customer.is_some() || self.guest.as_ref().is_some_and(|guest| !guest.is_expired(now))
+    }
+
     /// Adds a stock of which all cells were read.
     pub fn learn(&mut self, whole: WholeStock) {
         self.stock.insert(whole.product_id.clone(), whole.first());

@@ -37,8 +37,8 @@ mod waiting_room;
 mod withdrawal;
 
 pub use access::{
-    ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, RECEIVE_RETURN, REFUND, REPORT_PAYMENT,
-    REQUEST_RETURN,
+    ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_FOR_GUEST, PLACE_WAITING, RECEIVE_RETURN, REFUND,
+    REPORT_PAYMENT, REQUEST_RETURN,
 };
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use capture_when::CaptureWhen;

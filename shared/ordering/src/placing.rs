@@ -5,7 +5,8 @@
 //! same state machine through every interleaving.
 
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Guest, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder,
+    WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
@@ -140,10 +141,11 @@ impl<'a> Placing<'a> {
     /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let request = self.ask.basket.request();
-        let mut keys =
-            vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), Customer::key_of(&self.ask.customer)];
+        let customer = &self.ask.customer;
+        let profile = if customer.is_guest() { Guest::key_of(customer) } else { Customer::key_of(customer) };
+        let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), profile];
         if self.max_open_units.is_on() {
-            keys.push(CustomerStats::key_of(&self.ask.customer));
+            keys.push(CustomerStats::key_of(customer));
         }
         for line in &request.lines {
             keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
@@ -210,6 +212,9 @@ impl<'a> Placing<'a> {
         let mut transaction = OrderTransaction::of(&order, &sources, self.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
+        }
+        if found.guest.as_ref().is_some_and(|guest| guest.expires_at.is_some()) {
+            transaction.keep_guest(&order.order)?;
         }
         let OrderTransaction { writes, guards } = transaction;
         Ok(Next::Commit(writes, Box::new(Attempt { order, guards })))

@@ -32,7 +32,7 @@ impl Quote {
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
     pub fn of(basket: &Basket, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
-        if found.customer.is_none() {
+        if !found.has_customer(now) {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();

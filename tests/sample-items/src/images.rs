@@ -8,10 +8,10 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey,
-    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase,
-    Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, Side, Stock,
-    StockCell, UsernameClaim, ViewMark,
+    Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord,
+    ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
+    PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair,
+    Return, Side, Stock, StockCell, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -64,6 +64,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::GiftCardEntry(status), parts.gift_card_entry(status)?));
     }
     images.extend(parts.rest_of_order()?);
+    images.extend(parts.guest()?);
     images.extend(parts.kept()?);
     images.push((Kind::ParkedCounts, parts.parked_counts()?));
     images.push((Kind::Repair, parts.repair()?));
@@ -137,6 +138,13 @@ impl<'a> Parts<'a> {
         let email = EmailClaim { email: self.email()?, customer_id: self.customer.clone() };
         let username = UsernameClaim { username: self.username()?, customer_id: self.customer.clone() };
         Ok(vec![(Kind::EmailClaim, item(&email)?), (Kind::UsernameClaim, item(&username)?)])
+    }
+
+    fn guest(&self) -> Result<Images, NoSample> {
+        let id = format!("guest-{}", "g".repeat(43)).parse()?;
+        let guest = Guest::new(id, self.email()?, self.name(First), self.at);
+        let kept = Guest { expires_at: None, ..guest.clone() };
+        Ok(vec![(Kind::Guest, item(&guest)?), (Kind::KeptGuest, item(&kept)?)])
     }
 
     fn email(&self) -> Result<key_schema::value::EmailAddress, Invalid> {

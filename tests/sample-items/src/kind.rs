@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem,
+    ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -49,6 +49,10 @@ impl Kind {
             Customer::TYPE => Self::Customer(First),
             CustomerStats::TYPE => Self::CustomerStats(First),
             Cart::TYPE => Self::Cart(First),
+            Guest::TYPE => match from_item::<_, Guest>(item.clone()).ok()?.expires_at {
+                Some(_) => Self::Guest,
+                None => Self::KeptGuest,
+            },
             EmailClaim::TYPE => Self::EmailClaim,
             UsernameClaim::TYPE => Self::UsernameClaim,
             Product::TYPE => Self::Product(First),

@@ -80,6 +80,10 @@ pub enum Kind {
     CustomerStats(Revision),
     /// A cart.
     Cart(Revision),
+    /// A guest who has ordered nothing.
+    Guest,
+    /// A guest who has ordered.
+    KeptGuest,
     /// An e-mail address in use.
     EmailClaim,
     /// A username in use.

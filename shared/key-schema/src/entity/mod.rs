@@ -9,6 +9,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod guest;
 mod idempotency_record;
 mod invoice;
 mod moving;
@@ -40,6 +41,7 @@ pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
+pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
 pub use moving::Move;
@@ -84,6 +86,7 @@ entities! {
     EmailClaim = "emailClaim"
     UsernameClaim = "usernameClaim"
     Cart = "cart"
+    Guest = "guest"
     Product = "product"
     ProductDescription = "productDescription"
     Stock = "stock"

@@ -1,4 +1,5 @@
-//! Customers: the profile, and the item collection of profile, stats and cart.
+//! Customers: the profile, and the item collection of profile, stats and cart. The profile of a guest is
+//! in such a collection, too.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -8,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Cart, Customer, CustomerStats, Entity as _};
+use crate::entity::{Cart, Customer, CustomerStats, Entity as _, Guest};
 use crate::value::CustomerId;
 
 use super::{
@@ -62,6 +63,8 @@ impl CustomerStats {
 pub enum InCustomer {
     Customer(Customer),
     Cart(Cart),
+    /// The profile of a guest, in the place of a customer's.
+    Guest(Guest),
     /// The counters of the customer's orders.
     CustomerStats(CustomerStats),
     /// An item that a newer release wrote.
@@ -82,7 +85,7 @@ impl CustomerById<'_> {
             match item {
                 InCustomer::Customer(found) => customer = Some(found),
                 InCustomer::CustomerStats(found) => stats = Some(found),
-                InCustomer::Cart(_) | InCustomer::Unknown => {}
+                InCustomer::Cart(_) | InCustomer::Guest(_) | InCustomer::Unknown => {}
             }
         }
         Some((customer?, stats))
@@ -96,10 +99,10 @@ impl AccessPattern for CustomerById<'_> {
         number: 1,
         question: "a customer by id",
         place: PlaceText { sort: "", ..CUSTOMER.text() },
-        entities: &[Customer::TYPE, Cart::TYPE, CustomerStats::TYPE],
+        entities: &[Customer::TYPE, Cart::TYPE, Guest::TYPE, CustomerStats::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Collection(3),
+        bound: Bound::Collection(4),
     };
 
     fn partition(&self) -> String {

@@ -10,6 +10,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod guest;
 mod idempotency_record;
 mod invoice;
 mod layouts;
@@ -66,9 +67,9 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, FoldLease,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts, PaymentDue,
-    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -90,7 +91,7 @@ pub const REMOVED: &str = "removed";
 
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Customer CustomerStats Cart Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry

@@ -6,9 +6,9 @@
 use serde::Deserialize;
 
 use crate::entity::{
-    Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest,
+    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return,
+    Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
@@ -82,6 +82,7 @@ pub enum ShopItem {
     Customer(Customer),
     CustomerStats(CustomerStats),
     Cart(Cart),
+    Guest(Guest),
     EmailClaim(EmailClaim),
     UsernameClaim(UsernameClaim),
     Product(Product),
@@ -115,7 +116,8 @@ impl ShopItem {
             Self::Customer(Customer { customer_id: customer, .. }) => {
                 vec![of_customer(customer), Question::of(&ProfileAndOrders { customer })]
             }
-            Self::CustomerStats(CustomerStats { customer_id: customer, .. }) => vec![of_customer(customer)],
+            Self::CustomerStats(CustomerStats { customer_id: customer, .. })
+            | Self::Guest(Guest { customer_id: customer, .. }) => vec![of_customer(customer)],
             Self::Cart(Cart { customer_id: customer, .. }) => {
                 vec![of_customer(customer), Question::of(&CartOfCustomer { customer })]
             }

@@ -1,9 +1,9 @@
 //! The relations between entities, declared once. The drawing in `docs/key-schema.md` is made of them.
 
 use crate::entity::{
-    Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Guest,
+    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return,
+    Stock, StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -55,8 +55,11 @@ pub const RELATIONS: &[Relation] = &[
     relation(Customer::TYPE, "fills", One, AtMostOne, Cart::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, EmailClaim::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, UsernameClaim::TYPE, "customerId"),
-    relation(Customer::TYPE, "places", One, Any, Order::TYPE, "customerId"),
+    relation(Customer::TYPE, "places", AtMostOne, Any, Order::TYPE, "customerId"),
     relation(Customer::TYPE, "sends", One, Any, QueuedOrder::TYPE, "customerId"),
+    // An order's customer is the one or the other.
+    relation(Customer::TYPE, "has the keys of", AtMostOne, AtMostOne, Guest::TYPE, "customerId"),
+    relation(Guest::TYPE, "places", AtMostOne, Any, Order::TYPE, "customerId"),
     relation(Product::TYPE, "continues in", One, AtMostOne, ProductDescription::TYPE, "productId"),
     relation(Product::TYPE, "is kept in", One, One, Stock::TYPE, "productId"),
     relation(Stock::TYPE, "is divided into", One, Any, StockCell::TYPE, "productId"),

@@ -11,7 +11,11 @@ const META: &[Sort] = &[Own("META")];
 
 /// Every collection of the table and the indexes.
 pub(super) const COLLECTIONS: &[Collections] = &[
-    collections(Table, ("c#", "CUSTOMER#"), &[Own("META"), with("stats", "STATS"), with("cart", "CART")]),
+    collections(
+        Table,
+        ("c#", "CUSTOMER#"),
+        &[Own("META"), with("stats", "STATS"), with("cart", "CART"), with("guest", "GUEST")],
+    ),
     collections(Table, ("email#", "EMAIL#"), META),
     collections(Table, ("username#", "USERNAME#"), META),
     collections(

@@ -3,6 +3,7 @@
 
 mod contact;
 mod day;
+mod guest;
 mod id;
 mod money;
 mod number;
@@ -14,6 +15,7 @@ mod time_range;
 
 pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
+pub use guest::GuestSecret;
 pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId, InvoiceId,
     OrderId, ProductId, RepairId, ReturnId, ViewMarkId, VisitorId, spread,

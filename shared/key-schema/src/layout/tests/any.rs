@@ -7,9 +7,9 @@ use serde_dynamo::{AttributeValue, Item};
 use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
-    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem,
+    ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -61,7 +61,7 @@ macro_rules! any_entity {
 }
 
 any_entity! {
-    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Customer CustomerStats Cart Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
@@ -83,7 +83,7 @@ macro_rules! read_from_collection {
 }
 
 read_from_collection! {
-    InCustomer: Customer Cart CustomerStats, or Unknown;
+    InCustomer: Customer Cart Guest CustomerStats, or Unknown;
     InProduct: Product ProductDescription Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;

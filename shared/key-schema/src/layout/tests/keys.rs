@@ -78,7 +78,11 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     } = parts;
     let (day, visitor) = (parts.moment().day(), parts.visitor());
     let ids: Vec<&dyn ToString> = match entity {
-        AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) | AnyEntity::IdempotencyRecord(_) => {
+        AnyEntity::Customer(_)
+        | AnyEntity::CustomerStats(_)
+        | AnyEntity::Cart(_)
+        | AnyEntity::Guest(_)
+        | AnyEntity::IdempotencyRecord(_) => {
             vec![customer]
         }
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Parts;
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
+    DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, ItemKey,
     LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
     ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock,
     StockCell, StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
@@ -60,6 +60,13 @@ impl Parts {
                 updated_at: at,
                 version: self.until.map(|_| number),
                 expires_at: at.as_second(),
+            }),
+            AnyEntity::Guest(Guest {
+                customer_id: customer_id(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                expires_at: self.until.map(|_| at.as_second()),
             }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
