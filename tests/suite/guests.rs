@@ -8,9 +8,10 @@ use shop::log::Log;
 use shop::queue::drain_source;
 use shop::{Reply, Shop};
 
+use crate::history::{Temporary, exported, imported, open};
 use crate::queue::things;
 
-const SECRET: &str = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A";
+pub const SECRET: &str = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A";
 const ID: &str = "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og";
 const OTHER_SECRET: &str = "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4";
 
@@ -222,6 +223,24 @@ async fn a_lost_answer_to_the_first_order_is_no_second_order() {
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
     order(&shop, SECRET, "k", things(1)).await.expect(201);
     assert_eq!(shop.available("thing").await, 9);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_with_orders_is_history() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    introduce(&shop, OTHER_SECRET, grace()).await.expect(201);
+    order(&shop, SECRET, "k", things(1)).await.expect(201);
+    let file = exported(&shop).await;
+    assert_eq!(file.lines().filter(|line| line.contains(r#""type":"guest""#)).count(), 1, "the other one expires");
+
+    let other = Shop::open().await;
+    let source = Temporary::with("guests.ndjson", &file);
+    let (summary, refused) = imported(&other, &source, &open()).await;
+    assert_eq!((summary.new, refused), (file.lines().count() as u64, vec![]));
+    assert_eq!(exported(&other).await, file);
+    assert_eq!(imported(&other, &source, &open()).await.0.new, 0);
+    order(&other, SECRET, "again", things(1)).await.expect(201);
 }
 
 #[tokio::test]

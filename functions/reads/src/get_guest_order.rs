@@ -20,9 +20,9 @@ pub const ROUTE: Route = Route::get("/guests/{guestId}/orders/{orderId}", Scope:
 
 pub async fn handle(
     table: Reader,
-    OwnGuest(guest): OwnGuest,
+    guest: OwnGuest,
     order: Path<OrderId>,
     budget: Budget,
 ) -> Answer<Pollable<Json<OrderStateView>>> {
-    get_order::handle(table, order, guest, budget).await
+    get_order::handle(table, order, guest.caller()?, budget).await
 }

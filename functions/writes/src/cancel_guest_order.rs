@@ -21,10 +21,10 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/cancell
 
 pub async fn handle(
     orders: Lifecycle,
-    OwnGuest(guest): OwnGuest,
+    guest: OwnGuest,
     order: Path<OrderId>,
     request: OptionalJson<CancelRequest>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
-    cancel_order::handle(orders, order, guest, request, budget).await
+    cancel_order::handle(orders, order, guest.caller()?, request, budget).await
 }

@@ -29,12 +29,13 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
 
 pub async fn handle(
     deps: Deps,
-    OwnGuest(guest): OwnGuest,
+    guest: OwnGuest,
     key: IdempotencyKey,
     prefers: PrefersAsync,
     Json(request): Json<OrderRequest>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
+    let guest = guest.caller()?;
     if request.pay_later {
         return Err(Problem::invalid("payLater: only customers with an account may pay later"));
     }

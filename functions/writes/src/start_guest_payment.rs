@@ -22,10 +22,10 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment
 
 pub async fn handle(
     deps: (Reader, Lifecycle, Provider),
-    OwnGuest(guest): OwnGuest,
+    guest: OwnGuest,
     order: Path<OrderId>,
     start: OptionalJson<Start>,
     budget: Budget,
 ) -> Answer<Json<PaymentIntentView>> {
-    start_payment::handle(deps, order, guest, start, budget).await
+    start_payment::handle(deps, order, guest.caller()?, start, budget).await
 }

@@ -98,22 +98,32 @@ impl FromRequest for GuestSecret {
     }
 }
 
-/// The guest in the path. Unless the request has this guest's secret, the problem is `not-found`. No read is needed for
-/// that: the guest's id is the hash of the secret. A guest of whom nothing is stored passes, too. The caller is the guest.
+/// The guest in the path, and the secret of the request. Only [`caller`](Self::caller) tells whether they belong together.
 #[derive(Clone, Debug)]
-pub struct OwnGuest(pub Caller);
+pub struct OwnGuest {
+    guest: CustomerId,
+    secret: GuestSecret,
+}
 
 impl OwnGuest {
     const NAME: &'static str = "guestId";
+
+    /// The guest as the caller. No read is needed: the guest's id is the hash of the secret. Of a guest who is the
+    /// caller, nothing need be stored.
+    ///
+    /// # Errors
+    /// `not-found` if the secret is that of another guest.
+    pub fn caller(self) -> Result<Caller, Problem> {
+        let caller = Caller::guest(&self.secret);
+        if caller.id == self.guest { Ok(caller) } else { Err(Problem::not_found("guest")) }
+    }
 }
 
 impl FromRequest for OwnGuest {
     const PATH_PARAMETER: Option<&'static str> = Some(Self::NAME);
 
     fn from_request(request: &Request) -> Result<Self, Problem> {
-        let guest: CustomerId = request.path(Self::NAME)?;
-        let caller = Caller::guest(&request.guest_secret()?);
-        if caller.id == guest { Ok(Self(caller)) } else { Err(Problem::not_found("guest")) }
+        Ok(Self { guest: request.path(Self::NAME)?, secret: request.guest_secret()? })
     }
 
     fn describe(description: Description) -> Description {

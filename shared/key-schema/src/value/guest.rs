@@ -35,7 +35,7 @@ impl FromStr for GuestSecret {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
         // The message does not repeat the secret.
-        bytes.map(Self).ok_or(Invalid::new("Guest-Secret must be 32 random bytes in base64url: 43 characters"))
+        bytes.map(Self).ok_or(Invalid::new("Guest-Secret must be 43 characters of base64url: 256 random bits"))
     }
 }
 
