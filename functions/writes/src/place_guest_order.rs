@@ -17,8 +17,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .access(ordering::PLACE_FOR_GUEST)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
-    // The last release can read no guest in an order's place.
-    .after(&["drain-writes"])
+    .after(place_order::AFTER)
     .example(
         Example::at("09:54:20")
             .path("guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og")

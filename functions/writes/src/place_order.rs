@@ -25,6 +25,19 @@ pub(crate) const REFUSES: &[Kind] = &[
     Kind::GiftCardBalance,
 ];
 
+/// The functions that read what an order writes.
+pub(crate) const AFTER: &[&str] = &[
+    "count-orders",
+    "drain-writes",
+    "expire-orders",
+    "list-open-returns",
+    "list-orders",
+    "list-payments-due",
+    "list-product-orders",
+    "reconcile-counts",
+    "settle-payments",
+];
+
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
     .refuses(REFUSES)
@@ -32,17 +45,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
     .concurrency("OrderConcurrency")
-    .after(&[
-        "count-orders",
-        "drain-writes",
-        "expire-orders",
-        "list-open-returns",
-        "list-orders",
-        "list-payments-due",
-        "list-product-orders",
-        "reconcile-counts",
-        "settle-payments",
-    ])
+    .after(AFTER)
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],
