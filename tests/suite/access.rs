@@ -35,7 +35,8 @@ impl Sample {
         let path = text(&event["rawPath"]).expect("a path");
         let jwt = &event["requestContext"]["authorizer"]["jwt"];
         let headers = event["headers"].as_object().expect("headers").iter();
-        let meant = headers.filter(|(name, _)| ["idempotency-key", "if-match", "prefer"].contains(&name.as_str()));
+        let meant = headers
+            .filter(|(name, _)| ["guest-secret", "idempotency-key", "if-match", "prefer"].contains(&name.as_str()));
         Self {
             method: event["requestContext"]["http"]["method"]
                 .as_str()
@@ -47,6 +48,13 @@ impl Sample {
             scopes: texts(&jwt["scopes"]),
             caller: text(&jwt["claims"]["sub"]).unwrap_or_default(),
         }
+    }
+
+    /// The same request of another guest.
+    pub fn with_secret(mut self, secret: &str) -> Self {
+        self.headers.retain(|(name, _)| name != "guest-secret");
+        self.headers.push(("guest-secret".to_owned(), secret.to_owned()));
+        self
     }
 
     pub async fn send(&self, client: &Client) -> Reply {

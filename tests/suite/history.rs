@@ -24,7 +24,7 @@ use crate::workbench::assert_round_trip;
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
 
 /// Imports everything, also orders on which the shop acts.
-fn open() -> Options {
+pub fn open() -> Options {
     Options { open: true, ..Options::default() }
 }
 
@@ -61,10 +61,10 @@ impl Drop for Temporary {
 }
 
 /// The totals of an import, and for each refused line its number and the reason.
-type Imported = (Summary, Vec<(u64, String)>);
+pub type Imported = (Summary, Vec<(u64, String)>);
 
 /// Imports a file into the table of a shop that does not move.
-async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Imported {
+pub async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Imported {
     imported_to(&environment(shop), file, options).await.expect("an import")
 }
 

@@ -33,6 +33,7 @@ mod expiry;
 mod faults;
 mod generated;
 mod given_up;
+mod guests;
 mod history;
 mod idempotency;
 mod images;

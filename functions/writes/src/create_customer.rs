@@ -45,6 +45,10 @@ pub async fn handle(
         return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up another customer."));
     }
 
+    if customer_id.is_guest() {
+        return Err(Problem::invalid("customerId: ids that begin with guest- are those of guests"));
+    }
+
     let customer = Customer {
         customer_id: customer_id.clone(),
         username: sign_up.username.clone(),

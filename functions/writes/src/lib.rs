@@ -9,6 +9,7 @@ mod views;
 http_api::routes! {
     add_image
     adjust_stock
+    cancel_guest_order
     cancel_order
     capture_payment
     change_order_status
@@ -17,11 +18,13 @@ http_api::routes! {
     create_customer
     create_discount
     create_gift_card
+    create_guest
     create_product
     delete_cart
     erase_customer
     deliver_shipment
     flag_order
+    place_guest_order
     place_order
     put_addresses
     put_cart
@@ -35,6 +38,7 @@ http_api::routes! {
     remove_image
     request_return
     ship_items
+    start_guest_payment
     start_payment
     unflag_order
     update_customer

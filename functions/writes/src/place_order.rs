@@ -6,7 +6,7 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
-use key_schema::value::IdempotencyKey;
+use key_schema::value::{CustomerId, IdempotencyKey};
 use ordering::{
     Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PayLater, PlaceOrder, Placement,
     WaitingRoom,
@@ -15,34 +15,40 @@ use table::{Budget, Error};
 
 use crate::quote_basket::pay_later_is_offered;
 
+/// The problems of an order that cannot be placed.
+pub(crate) const REFUSES: &[Kind] = &[
+    Kind::NotFound,
+    Kind::OpenUnits,
+    Kind::OutOfStock,
+    Kind::PriceChanged,
+    Kind::NotShipped,
+    Kind::DiscountInvalid,
+    Kind::DiscountExhausted,
+    Kind::GiftCardInvalid,
+    Kind::GiftCardBalance,
+];
+
+/// The functions that read what an order writes.
+pub(crate) const AFTER: &[&str] = &[
+    "count-orders",
+    "drain-writes",
+    "expire-orders",
+    "list-open-returns",
+    "list-orders",
+    "list-payments-due",
+    "list-product-orders",
+    "reconcile-counts",
+    "settle-payments",
+];
+
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
-    .refuses(&[
-        Kind::NotFound,
-        Kind::OpenUnits,
-        Kind::OutOfStock,
-        Kind::PriceChanged,
-        Kind::NotShipped,
-        Kind::DiscountInvalid,
-        Kind::DiscountExhausted,
-        Kind::GiftCardInvalid,
-        Kind::GiftCardBalance,
-    ])
+    .refuses(REFUSES)
     .access(ordering::PLACE)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
     .concurrency("OrderConcurrency")
-    .after(&[
-        "count-orders",
-        "drain-writes",
-        "expire-orders",
-        "list-open-returns",
-        "list-orders",
-        "list-payments-due",
-        "list-product-orders",
-        "reconcile-counts",
-        "settle-payments",
-    ])
+    .after(AFTER)
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],
@@ -52,20 +58,35 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
         }"#,
     ));
 
-type Placed = Created<Json<OrderView>>;
-type Waiting = Accepted<Json<QueuedOrderView>>;
+/// The dependencies of the routes that place orders.
+pub(crate) type Deps = (Orders, Intake, WaitingRoom, PayLater);
+pub(crate) type Placed = Created<Json<OrderView>>;
+pub(crate) type Waiting = Accepted<Json<QueuedOrderView>>;
 
 pub async fn handle(
-    (orders, intake, waiting_room, pay_later): (Orders, Intake, WaitingRoom, PayLater),
+    deps: Deps,
     caller: Caller,
     key: IdempotencyKey,
-    PrefersAsync(prefers_later): PrefersAsync,
+    prefers: PrefersAsync,
     Json(request): Json<OrderRequest>,
+    budget: Budget,
+) -> Answer<Either<Placed, Waiting>> {
+    place(deps, (caller.id, key), prefers, request, "", budget).await
+}
+
+/// Places an order of this customer or guest, at once or through the queue. The path of the order is `/orders/{orderId}`
+/// after `under`.
+pub(crate) async fn place(
+    (orders, intake, waiting_room, pay_later): Deps,
+    (customer, key): (CustomerId, IdempotencyKey),
+    PrefersAsync(prefers_later): PrefersAsync,
+    request: OrderRequest,
+    under: &str,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
     pay_later_is_offered(&request, &pay_later)?;
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
-    let order = PlaceOrder { customer: caller.id, key, basket };
+    let order = PlaceOrder { customer, key, basket };
     let wait = waiting_room.wait(&order.basket).await;
     // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
     let is_for_later = prefers_later || wait.is_some() && order.basket.request().expected_total.is_some();
@@ -84,8 +105,8 @@ pub async fn handle(
         placement => placement?,
     };
     let max_total = match placement {
-        Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, Replayable::first))),
-        Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
+        Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, under, Replayable::first))),
+        Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, under, Replayable::again))),
         Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
         Some(Placement::Waits { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
@@ -99,13 +120,13 @@ pub async fn handle(
         Acceptance::Replayed(queued) => (queued, Replayable::again),
         Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
     };
-    let location = format!("/orders/{}", queued.order_id);
+    let location = format!("{under}/orders/{}", queued.order_id);
     let preference = prefers_later.then_some(PrefersAsync::NAME);
     Ok(Either::B(Accepted { location, preference, wait, answer: answer(Json(queued.into())) }))
 }
 
-fn placed(order: WholeOrder, answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>) -> Placed {
-    let location = format!("/orders/{}", order.order.order_id);
+fn placed(order: WholeOrder, under: &str, answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>) -> Placed {
+    let location = format!("{under}/orders/{}", order.order.order_id);
     Created { location, answer: answer(Json(order.into())) }
 }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
-    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderAddress, OrderFlag,
-    OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats,
-    QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
-    UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Order, OrderAddress,
+    OrderFlag, OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription,
+    ProductStats, QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint,
+    Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -183,6 +183,7 @@ impl Accounts {
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
             CustomerAddresses::TYPE => self.read(item, |_, _: CustomerAddresses| {}),
             ShippingRates::TYPE => self.read(item, |_, _: ShippingRates| {}),
+            Guest::TYPE => self.read(item, |_, _: Guest| {}),
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
                 accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
             }),

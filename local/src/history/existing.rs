@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
+    Customer, Discount, EmailClaim, GiftCard, Guest, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
 };
 use key_schema::layout::{Consistency, InOrder, InvoiceByOldId, Key, OrderById, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use super::laws::{Circumstances, Placeable};
 use super::order_record::OrderRecord;
-use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, ProductRecord, Record};
+use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, GuestRecord, ProductRecord, Record};
 use super::write::Transaction;
 
 /// The answer of the table about a record.
@@ -81,6 +81,13 @@ impl References {
         let existing = match record {
             Record::Customer(record) => match record.entity(with.now) {
                 Ok(customer) => compare_customer(reader, &customer, budget).await?,
+                Err(reasons) => refused(&reasons),
+            },
+            Record::Guest(record) => match record.entity(with.now) {
+                Ok(guest) => match strong::<Guest>(reader, vec![guest.key()], budget).await?.pop() {
+                    Some(found) => same_if(found.expires_at.is_none() && GuestRecord::from(found) == *record),
+                    None => Existing::Absent(Transaction::of_guest(&guest)?),
+                },
                 Err(reasons) => refused(&reasons),
             },
             Record::Product(record) => match record.entities() {
@@ -157,6 +164,7 @@ impl References {
         let mut known = self.known();
         match record {
             Record::Customer(record) => _ = known.customers.insert(record.customer_id.clone(), true),
+            Record::Guest(record) => _ = known.customers.insert(record.customer_id.clone(), true),
             Record::Product(record) => _ = known.products.insert(record.product_id.clone(), true),
             Record::Discount(record) => {
                 let limit = record.max_uses;
@@ -214,7 +222,15 @@ impl References {
         if let Some(known) = known {
             return Ok(known);
         }
-        let found = !strong::<Customer>(reader, vec![Customer::key_of(id)], budget).await?.is_empty();
+        let found = if id.is_guest() {
+            // An expiring guest may be gone before its orders are.
+            strong::<Guest>(reader, vec![Guest::key_of(id)], budget)
+                .await?
+                .iter()
+                .any(|guest| guest.expires_at.is_none())
+        } else {
+            !strong::<Customer>(reader, vec![Customer::key_of(id)], budget).await?.is_empty()
+        };
         self.known().customers.insert(id.clone(), found);
         Ok(found)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use futures_util::StreamExt as _;
-use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Order, Product};
+use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Guest, Order, Product};
 use key_schema::layout::{ENTITY_TYPE, Index, OrderById, OrderState, ProductById, WholeProduct};
 use key_schema::value::{OrderId, ProductId};
 use lambda::{Budget, Environment, FromEnvironment as _};
@@ -25,7 +25,7 @@ const BUDGET: Duration = Duration::from_secs(10);
 /// The number of exported records of each kind.
 pub type Exported = BTreeMap<&'static str, u64>;
 
-/// Writes the records of the table of this environment, one on each line: customers by the time of their
+/// Writes the records of the table of this environment, one on each line: customers and guests by the time of their
 /// sign-up, products by id, discount codes and gift cards by the time of their creation, orders by the time of their
 /// placing. `progress` receives the number of items read so far.
 ///
@@ -81,6 +81,9 @@ impl Lines {
             Some(Record::Product(product_of(reader, &id, items).await?))
         } else if let Some(customer) = one(Customer::TYPE) {
             Some(Record::Customer(read_item::<Customer>(customer).context("a customer cannot be read")?.into()))
+        } else if let Some(guest) = one(Guest::TYPE) {
+            let guest: Guest = read_item(guest).context("a guest cannot be read")?;
+            guest.expires_at.is_none().then(|| Record::Guest(guest.into()))
         } else if let Some(code) = one(Discount::TYPE) {
             Some(Record::Discount(read_item::<Discount>(code).context("a discount code cannot be read")?.into()))
         } else if let Some(card) = one(GiftCard::TYPE) {

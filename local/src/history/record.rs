@@ -1,7 +1,7 @@
-//! The records of a file of history: customers, products, discount codes and gift cards. Orders are in
+//! The records of a file of history: customers, guests, products, discount codes and gift cards. Orders are in
 //! [`order_record`](super::order_record).
 
-use key_schema::entity::{Customer, Discount, GiftCard, Product, ProductDescription, WholeStock};
+use key_schema::entity::{Customer, Discount, GiftCard, Guest, Product, ProductDescription, WholeStock};
 use key_schema::value::{
     Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Grams, ImageId, Money, Name,
     Percent, ProductId, Timestamp, Username,
@@ -16,6 +16,7 @@ use super::order_record::OrderRecord;
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(super) enum Record {
     Customer(CustomerRecord),
+    Guest(GuestRecord),
     Product(ProductRecord),
     Discount(DiscountRecord),
     GiftCard(GiftCardRecord),
@@ -42,6 +43,18 @@ pub(super) struct CustomerRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub erased_at: Option<Timestamp>,
+}
+
+/// A guest with orders. Guests without orders expire, and are no history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct GuestRecord {
+    /// `guest-` and the hash of the guest's secret.
+    pub customer_id: CustomerId,
+    pub email: EmailAddress,
+    /// 1 to 200 visible characters on one line.
+    pub name: String,
+    pub created_at: Timestamp,
 }
 
 /// A product with its stock.
@@ -121,6 +134,7 @@ impl Record {
     pub(super) fn name(&self) -> (&'static str, &str) {
         match self {
             Self::Customer(record) => ("customer", record.customer_id.as_str()),
+            Self::Guest(record) => ("guest", record.customer_id.as_str()),
             Self::Product(record) => ("product", record.product_id.as_str()),
             Self::Discount(record) => ("discount", record.code.as_str()),
             Self::GiftCard(record) => ("giftCard", record.code.as_str()),
@@ -133,6 +147,7 @@ impl Record {
         let id = self.name().1;
         match self {
             Self::Customer(record) => format!("1 {} {id}", record.created_at),
+            Self::Guest(record) => format!("1 {} {id}", record.created_at),
             Self::Product(_) => format!("2 {id}"),
             Self::Discount(record) => format!("3 {} {id}", record.created_at),
             Self::GiftCard(record) => format!("4 {} {id}", record.created_at),
@@ -171,6 +186,7 @@ impl CustomerRecord {
         let name = name(&mut reasons, "name", &self.name);
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
+        require(&mut reasons, !self.customer_id.is_guest(), || "customerId: is that of a guest".to_owned());
         let Self { customer_id, username, email, created_at, version, erased_at, .. } = self.clone();
         let customer = Customer { customer_id, username, email, name, created_at, version, erased_at };
         if let Some(at) = erased_at {
@@ -179,6 +195,29 @@ impl CustomerRecord {
             require(&mut reasons, customer.is_tombstone(), has_texts);
         }
         if reasons.is_empty() { Ok(customer) } else { Err(reasons) }
+    }
+}
+
+impl GuestRecord {
+    /// The profile, which does not expire.
+    pub(super) fn entity(&self, now: Timestamp) -> Result<Guest, Vec<String>> {
+        let mut reasons = Vec::new();
+        let name = name(&mut reasons, "name", &self.name);
+        past(&mut reasons, "createdAt", self.created_at, now);
+        require(&mut reasons, self.customer_id.is_guest(), || "customerId: must begin with guest-".to_owned());
+        let Self { customer_id, email, created_at, .. } = self.clone();
+        if reasons.is_empty() {
+            Ok(Guest { customer_id, email, name, created_at, expires_at: None })
+        } else {
+            Err(reasons)
+        }
+    }
+}
+
+impl From<Guest> for GuestRecord {
+    fn from(guest: Guest) -> Self {
+        let Guest { customer_id, email, name, created_at, expires_at: _ } = guest;
+        Self { customer_id, email, name, created_at }
     }
 }
 

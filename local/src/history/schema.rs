@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::order_record::OrderRecord;
-use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, ProductRecord};
+use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, GuestRecord, ProductRecord};
 
 /// The JSON Schema of a line of NDJSON, made from the types that read it.
 ///
@@ -14,6 +14,7 @@ pub fn json_schema() -> serde_json::Result<Value> {
     let mut parts = Vec::new();
     let kinds = [
         of::<CustomerRecord>("customer", &mut parts)?,
+        of::<GuestRecord>("guest", &mut parts)?,
         of::<ProductRecord>("product", &mut parts)?,
         of::<DiscountRecord>("discount", &mut parts)?,
         of::<GiftCardRecord>("giftCard", &mut parts)?,

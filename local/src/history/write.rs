@@ -1,7 +1,7 @@
 //! The writes of a record: one transaction, which writes all of its items or none.
 
 use key_schema::entity::{
-    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product,
+    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, OrderItem, OrderStatus, Payment, Product,
     ProductDescription, UsernameClaim, WholeStock,
 };
 use key_schema::value::{OrderId, Timestamp};
@@ -38,6 +38,11 @@ impl Transaction {
         this.push(Write::put_new(&UsernameClaim { username, customer_id: customer_id.clone() })?, taken_name);
         this.push(Write::put_new(&EmailClaim { email, customer_id })?, taken_email);
         Ok(this)
+    }
+
+    /// A guest.
+    pub(super) fn of_guest(guest: &Guest) -> Result<Self, Error> {
+        Ok(Self::of(Write::put_new(guest)?))
     }
 
     /// A product, its long description and all cells of its stock.

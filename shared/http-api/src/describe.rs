@@ -96,6 +96,13 @@ impl Description {
         self.reads_text().refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
     }
 
+    /// Adds a required `Guest-Secret`.
+    #[must_use]
+    pub(crate) fn guest_secret(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::guest_secret());
+        self
+    }
+
     /// Adds the preference for an answer before the request is carried out.
     #[must_use]
     pub(crate) fn prefers_async(mut self) -> Self {

@@ -26,13 +26,15 @@ pub(crate) struct Event {
 }
 
 /// The names of the fields of [`Headers`].
-pub(crate) const READ: [&str; 5] = ["idempotency-key", "if-match", "if-none-match", "prefer", "stripe-signature"];
+pub(crate) const READ: [&str; 6] =
+    ["guest-secret", "idempotency-key", "if-match", "if-none-match", "prefer", "stripe-signature"];
 
 /// The headers that some route reads. The gateway joins the values of a repeated header, and spells all names in lower
 /// case.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Headers {
+    guest_secret: Option<String>,
     idempotency_key: Option<String>,
     if_match: Option<String>,
     if_none_match: Option<String>,
@@ -105,6 +107,7 @@ impl Event {
 impl Headers {
     fn fill(self, headers: &mut HeaderMap) -> Result<(), Malformed> {
         let read = [
+            (HeaderName::from_static("guest-secret"), self.guest_secret),
             (HeaderName::from_static("idempotency-key"), self.idempotency_key),
             (header::IF_MATCH, self.if_match),
             (header::IF_NONE_MATCH, self.if_none_match),

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use key_schema::page::PageRequest;
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId, ShipmentId,
+    CustomerId, DiscountCode, GiftCardCode, GuestSecret, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId,
+    ShipmentId,
 };
 use lambda::Budget;
 use serde::de::DeserializeOwned;
@@ -85,6 +86,50 @@ impl FromRequest for OwnCustomer {
 
     fn describe(description: Description) -> Description {
         description.path(CustomerId::NAME).refuses(&[Kind::NotFound])
+    }
+}
+
+/// The secret of a guest who need not exist yet.
+impl FromRequest for GuestSecret {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        request.guest_secret()
+    }
+
+    fn describe(description: Description) -> Description {
+        description.guest_secret()
+    }
+}
+
+/// The guest in the path, and the secret of the request. Only [`caller`](Self::caller) tells whether they belong together.
+#[derive(Clone, Debug)]
+pub struct OwnGuest {
+    guest: CustomerId,
+    secret: GuestSecret,
+}
+
+impl OwnGuest {
+    const NAME: &'static str = "guestId";
+
+    /// The guest as the caller. No read is needed: the guest's id is the hash of the secret. Of a guest who is the
+    /// caller, nothing need be stored.
+    ///
+    /// # Errors
+    /// `not-found` if the secret is that of another guest.
+    pub fn caller(self) -> Result<Caller, Problem> {
+        let caller = Caller::guest(&self.secret);
+        if caller.id == self.guest { Ok(caller) } else { Err(Problem::not_found("guest")) }
+    }
+}
+
+impl FromRequest for OwnGuest {
+    const PATH_PARAMETER: Option<&'static str> = Some(Self::NAME);
+
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        Ok(Self { guest: request.path(Self::NAME)?, secret: request.guest_secret()? })
+    }
+
+    fn describe(description: Description) -> Description {
+        description.path(Self::NAME).guest_secret().refuses(&[Kind::NotFound])
     }
 }
 

@@ -46,7 +46,9 @@ pub use audit::{AUDIT_MARK, SECRET_COLLECTIONS};
 pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
-pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, PathParameter, Query, SignedBody};
+pub use extract::{
+    FromRequest, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path, PathParameter, Query, SignedBody,
+};
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
@@ -63,9 +65,9 @@ pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
     AddressesView, CartView, CategoryView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView,
-    ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView,
-    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView,
-    PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView, ProductStatsView,
-    ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView, ShippingView,
-    StatusCountView, TaxesView,
+    ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView, ImageUploadView, ImageView,
+    ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView,
+    PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
+    ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
+    ShippingView, StatusCountView, TaxesView,
 };

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use key_schema::page::PageRequest;
-use key_schema::value::Invalid;
+use key_schema::value::{GuestSecret, Invalid};
 use lambda::{Budget, Context};
 use serde::de::DeserializeOwned;
 
@@ -142,6 +142,14 @@ impl Request {
 
     pub(crate) fn route(&self) -> &'static Route {
         self.route
+    }
+
+    /// The secret of a guest. It is random, so it may look like a card number.
+    ///
+    /// # Errors
+    /// `validation` if the header is missing or malformed.
+    pub(crate) fn guest_secret(&self) -> Result<GuestSecret, Problem> {
+        self.header_as_sent("Guest-Secret")?.unwrap_or_default().parse().map_err(Problem::invalid)
     }
 
     /// The path parameters by name.

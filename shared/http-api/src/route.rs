@@ -88,8 +88,8 @@ pub struct Example {
     /// The values of the path parameters, with a slash between them.
     pub path: &'static str,
     pub query: &'static str,
-    /// A header that not every request has.
-    pub header: Option<(&'static str, &'static str)>,
+    /// Up to two headers that not every request has.
+    pub headers: [Option<(&'static str, &'static str)>; 2],
     /// The body, as JSON.
     pub body: Option<&'static str>,
 }
@@ -97,7 +97,7 @@ pub struct Example {
 impl Example {
     /// A request at this time of day, without parameters, header and body.
     pub const fn at(at: &'static str) -> Self {
-        Self { at, path: "", query: "", header: None, body: None }
+        Self { at, path: "", query: "", headers: [None; 2], body: None }
     }
 
     /// The same request with these values of the path parameters, with a slash between them.
@@ -111,9 +111,14 @@ impl Example {
         Self { query, ..self }
     }
 
+    /// # Panics
+    /// On the third call. Routes are constants, so a third call does not compile.
     #[must_use]
-    pub const fn header(self, name: &'static str, value: &'static str) -> Self {
-        Self { header: Some((name, value)), ..self }
+    pub const fn header(mut self, name: &'static str, value: &'static str) -> Self {
+        let at = if self.headers[0].is_none() { 0 } else { 1 };
+        assert!(self.headers[at].is_none(), "an example has at most two headers");
+        self.headers[at] = Some((name, value));
+        self
     }
 
     #[must_use]

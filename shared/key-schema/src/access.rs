@@ -2,8 +2,8 @@
 
 use crate::entity::{
     CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell, UsernameClaim,
-    ViewShard,
+    Guest, Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell,
+    UsernameClaim, ViewShard,
 };
 use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
@@ -30,6 +30,7 @@ pub struct Access {
 pub const CHANGED: &[(&str, &[&str])] = &[
     (Customer::TYPE, &["email", "name", "username", "version"]),
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
+    (Guest::TYPE, &["expiresAt"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),
     (

@@ -2,7 +2,7 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderAddress,
+    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order, OrderAddress,
     OrderItem, PaymentDue, Product, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, Taxes,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
@@ -61,6 +61,9 @@ pub const QUOTE: &[Access] = &[
     Access::transact_get::<Stock>(),
     Access::transact_get::<StockCell>(),
 ];
+
+/// Placing an order of a guest, besides [`PLACE`].
+pub const PLACE_FOR_GUEST: &[Access] = &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions()];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
 /// is written outside of a transaction.

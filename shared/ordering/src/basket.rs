@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use key_schema::entity::{
-    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Product, ShippingRates, Stock, Taxes,
+    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Product, ShippingRates, Stock, Taxes,
 };
 use key_schema::layout::{Index, Key};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
@@ -98,7 +98,8 @@ impl Basket {
         tax_rules: &TaxRules,
     ) -> Vec<Key> {
         let request = &self.request;
-        let mut keys = vec![Customer::key_of(customer)];
+        let profile = if customer.is_guest() { Guest::key_of(customer) } else { Customer::key_of(customer) };
+        let mut keys = vec![profile];
         if max_open_units.is_on() {
             keys.push(CustomerStats::key_of(customer));
         }

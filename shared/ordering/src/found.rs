@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Address, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder,
-    ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
+    Address, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product,
+    QueuedOrder, ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
 };
-use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity};
+use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
 use stock::Source;
 
@@ -16,6 +16,8 @@ use crate::ShipTo;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub customer: Option<Customer>,
+    /// The guest, if the order is a guest's.
+    pub guest: Option<Guest>,
     /// The counters of the customer's orders, if they were read.
     pub stats: Option<CustomerStats>,
     /// The order itself, if it was placed before.
@@ -42,6 +44,7 @@ pub struct Found {
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum FoundItem {
     Customer(Customer),
+    Guest(Guest),
     /// The counters of the customer's orders.
     CustomerStats(CustomerStats),
     Order(Order),
@@ -64,6 +67,7 @@ impl FromIterator<FoundItem> for Found {
         for item in items {
             match item {
                 FoundItem::Customer(customer) => found.customer = Some(customer),
+                FoundItem::Guest(guest) => found.guest = Some(guest),
                 FoundItem::CustomerStats(stats) => found.stats = Some(stats),
                 FoundItem::Order(order) => found.order = Some(order),
                 FoundItem::QueuedOrder(queued) => found.queued = Some(queued),
@@ -87,6 +91,12 @@ impl FromIterator<FoundItem> for Found {
 }
 
 impl Found {
+    /// Whether the order's customer exists, or its guest does and has not expired.
+    pub(crate) fn has_customer(&self, now: Timestamp) -> bool {
+        self.customer.as_ref().is_some_and(|customer| !customer.is_erased())
+            || self.guest.as_ref().is_some_and(|guest| !guest.is_expired(now))
+    }
+
     /// Adds a stock of which all cells were read.
     pub fn learn(&mut self, whole: WholeStock) {
         self.stock.insert(whole.product_id.clone(), whole.first());

@@ -208,6 +208,9 @@ impl<'a> Placing<'a> {
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }
+        if found.guest.as_ref().is_some_and(|guest| guest.expires_at.is_some()) {
+            transaction.keep_guest(&order.order)?;
+        }
         let OrderTransaction { writes, guards } = transaction;
         Ok(Next::Commit(writes, Box::new(Attempt { order, guards })))
     }

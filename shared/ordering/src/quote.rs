@@ -1,8 +1,8 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    Address, CardPayment, Customer, CustomerStats, Discount, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus,
-    Rejection, TaxRate, tax_lines, tax_on_top, weight_of,
+    Address, CardPayment, CustomerStats, Discount, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    TaxRate, tax_lines, tax_on_top, weight_of,
 };
 use key_schema::value::{Country, Money, Timestamp};
 
@@ -43,7 +43,7 @@ impl Quote {
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
     pub fn of(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Result<Self, Rejection> {
-        if found.customer.as_ref().is_none_or(Customer::is_erased) {
+        if !found.has_customer(now) {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();

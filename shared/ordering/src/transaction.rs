@@ -1,8 +1,8 @@
 //! The transaction that places an order, and the meaning of its cancellation.
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection, Stock,
-    StockCell, WholeOrder,
+    Customer, Discount, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection,
+    Stock, StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
 use key_schema::value::ProductId;
@@ -80,8 +80,11 @@ impl OrderTransaction {
         }
         if let Some(address) = &whole.address {
             this.push(Write::put(address)?, Guard::Nothing);
-            let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
-            this.push(Write::check(Customer::key_of(&order.customer_id), exists), Guard::Customer);
+            // A guest is kept by the first order, and is not erased.
+            if !order.customer_id.is_guest() {
+                let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
+                this.push(Write::check(Customer::key_of(&order.customer_id), exists), Guard::Customer);
+            }
         }
         Ok(this)
     }
@@ -93,6 +96,17 @@ impl OrderTransaction {
             Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
         let not_refused = not_refused.value(":hash", &order.request_hash)?;
         self.push(Write::check(QueuedOrder::key_of(&order.order_id), not_refused), Guard::Nothing);
+        Ok(())
+    }
+
+    /// Adds the write that keeps the order's guest for good, on condition that the guest has not expired. Only the guest's
+    /// first order needs it: an order never outlives its guest.
+    pub(crate) fn keep_guest(&mut self, order: &Order) -> Result<(), Error> {
+        let is_there =
+            Condition::new("attribute_exists(#PK) AND (attribute_not_exists(#expiresAt) OR #expiresAt > :now)");
+        let is_there = is_there.value(":now", order.placed_at.as_second())?;
+        // After a failure, the next read finds the guest kept by another order, or finds no guest.
+        self.push(Write::update(Guest::key_of(&order.customer_id), "REMOVE #expiresAt", is_there), Guard::Nothing);
         Ok(())
     }
 

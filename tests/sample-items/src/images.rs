@@ -9,7 +9,7 @@ use key_schema::entity::PaymentState::{
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Address, BandsBy, Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, CustomerAddresses,
-    Discount, EmailClaim, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag,
+    Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag,
     OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription,
     ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, SavedAddress, Shipment, ShippingBand,
     ShippingRates, ShippingZone, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
@@ -68,6 +68,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     }
     images.extend(parts.rest_of_order()?);
     images.extend(parts.shipping()?);
+    images.extend(parts.guest()?);
     images.extend(parts.kept()?);
     images.push((Kind::ParkedCounts, parts.parked_counts()?));
     images.push((Kind::Repair, parts.repair()?));
@@ -187,6 +188,13 @@ impl<'a> Parts<'a> {
         let email = EmailClaim { email: self.email()?, customer_id: self.customer.clone() };
         let username = UsernameClaim { username: self.username()?, customer_id: self.customer.clone() };
         Ok(vec![(Kind::EmailClaim, item(&email)?), (Kind::UsernameClaim, item(&username)?)])
+    }
+
+    fn guest(&self) -> Result<Images, NoSample> {
+        let id = format!("guest-{}", "g".repeat(43)).parse()?;
+        let guest = Guest::new(id, self.email()?, self.name(First), self.at);
+        let kept = Guest { expires_at: None, ..guest.clone() };
+        Ok(vec![(Kind::Guest, item(&guest)?), (Kind::KeptGuest, item(&kept)?)])
     }
 
     fn email(&self) -> Result<key_schema::value::EmailAddress, Invalid> {

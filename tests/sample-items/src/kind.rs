@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use key_schema::entity::{CancellationCause, OrderStatus, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
-    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
-    Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark,
-    ViewShard,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
+    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
+    ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -53,6 +53,10 @@ impl Kind {
             Cart::TYPE if item.contains_key("erasedAt") => Self::ErasedCart,
             Cart::TYPE => Self::Cart(First),
             CustomerAddresses::TYPE => Self::CustomerAddresses,
+            Guest::TYPE => match from_item::<_, Guest>(item.clone()).ok()?.expires_at {
+                Some(_) => Self::Guest,
+                None => Self::KeptGuest,
+            },
             EmailClaim::TYPE => Self::EmailClaim,
             UsernameClaim::TYPE => Self::UsernameClaim,
             Product::TYPE => Self::Product(First),

@@ -86,6 +86,10 @@ pub enum Kind {
     CustomerAddresses,
     /// The item in the place of an erased customer's cart.
     ErasedCart,
+    /// A guest who has ordered nothing.
+    Guest,
+    /// A guest who has ordered.
+    KeptGuest,
     /// An e-mail address in use.
     EmailClaim,
     /// A username in use.

@@ -30,6 +30,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("GiftCard", &["balance", "code", "createdAt", "initial"]),
     ("GiftCardEntry", &["amount", "at", "returned", "status"]),
     ("GiftCardView", &["entries"]),
+    ("Guest", &["createdAt", "email", "guestId", "name"]),
     ("Image", &["imageId", "url"]),
     ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments", "taxes"]),
     ("Money", &["amount", "currency"]),

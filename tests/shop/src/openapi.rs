@@ -93,7 +93,7 @@ fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(
             .zip(path.split('/'))
             .filter_map(|(name, value)| Some(("path", name.strip_prefix('{')?.strip_suffix('}')?, value.to_owned()))),
     );
-    let read = ["if-match", "if-none-match", "idempotency-key", "prefer", "stripe-signature"];
+    let read = ["guest-secret", "if-match", "if-none-match", "idempotency-key", "prefer", "stripe-signature"];
     let headers = sent.headers.iter().filter(|(name, _)| read.contains(name));
     given.extend(headers.map(|(name, value)| ("header", *name, (*value).to_owned())));
 

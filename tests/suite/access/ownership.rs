@@ -26,8 +26,9 @@ enum Named {
 }
 
 /// Every parameter of a path.
-const IN_PATHS: [(&str, Named); 8] = [
+const IN_PATHS: [(&str, Named); 9] = [
     ("customerId", Named::OfACustomer),
+    ("guestId", Named::OfACustomer),
     ("orderId", Named::OfACustomer),
     ("invoiceId", Named::OfACustomer),
     ("returnId", Named::OfACustomer),
@@ -182,6 +183,12 @@ async fn no_caller_can_read_or_change_another_customer_s_data() {
             let refused = sample.send(&eve).await.problem(Kind::NotFound);
             let unheard_of = unheard_of(&name, sample).send(&eve).await.problem(Kind::NotFound);
             assert_eq!(refused, unheard_of, "{name}");
+        }
+        if parameters_of_path(&name).iter().any(|(parameter, _)| parameter == "guestId") {
+            // Another guest's order and a missing one get the same answer.
+            let stranger = Sample::of(&name).with_secret("c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4");
+            let refused = stranger.send(&nobody).await.problem(Kind::NotFound);
+            assert_eq!(refused, unheard_of(&name, stranger).send(&nobody).await.problem(Kind::NotFound), "{name}");
         }
         assert_eq!(shop.dump().await, before, "{name} was refused, and changed something");
 

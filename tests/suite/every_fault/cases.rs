@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::consumers;
-use super::world::{Seed, text};
+use super::world::{GUEST, NEW_GUEST, Seed, text};
 
 /// One request or event for a [`super::world::World`].
 pub struct Case {
@@ -103,7 +103,10 @@ fn customers() -> Vec<Case> {
     let home = json!({ "addressId": "home", "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let book = json!({ "addresses": [home], "default": "home" });
     let at_cart = "/customers/ada/cart";
+    let guest = json!({ "email": "gustav@example.com", "name": "Gustav" });
+    let secret = "YSBndWVzdCB3aG9tIG5vYm9keSBrbm93cyBzbyBmYXI";
     vec![
+        Case::post("introduce a guest", "create-guest", ADA, "/guests", guest).header("guest-secret", secret),
         Case::post("sign up", "create-customer", Customer("cleo"), "/customers", cleo),
         Case::request("rename a customer", "update-customer", Customer("bob"), Method::PATCH, "/customers/bob")
             .header("if-match", "\"1\"")
@@ -176,6 +179,7 @@ fn images(seed: &Seed) -> Vec<Case> {
 fn orders() -> Vec<Case> {
     let line = |product: &str, quantity: u64| json!({ "productId": product, "quantity": quantity });
     let order = |name, body| Case::post(name, "place-order", ADA, "/orders", body).header("idempotency-key", "k");
+    let first = format!("/guests/{}/orders", NEW_GUEST.id);
     let dear = json!({
         "lines": [line("spread", 2), line("thing", 1)], "discountCode": "TEN", "giftCards": ["GIFT"],
         "expectedTotal": eur(2700),
@@ -190,12 +194,16 @@ fn orders() -> Vec<Case> {
         order("order later", dear).header("prefer", "respond-async"),
         order("order too much", json!({ "lines": [line("thing", 5000)] })),
         order("order too much, of three cells", json!({ "lines": [line("spread", 500)] })),
+        Case::post("order as a guest", "place-guest-order", ADA, first, json!({ "lines": [line("thing", 2)] }))
+            .header("guest-secret", NEW_GUEST.secret)
+            .header("idempotency-key", "k"),
         order("order what is not there", json!({ "lines": [line("nothing", 1)] })),
     ]
 }
 
 fn afterwards(seed: &Seed) -> Vec<Case> {
     let at = |order: &Value, what: &str| format!("/orders/{}/{what}", text(&order["orderId"]));
+    let of_guest = |what| format!("/guests/{}{}", GUEST.id, at(&seed.of_guest, what));
     let payments = |order: &Value| format!("/invoices/{}/payments", text(&order["invoice"]["invoiceId"]));
     let cancel = |name, by, order| {
         Case::post(name, "cancel-order", by, at(order, "cancellation"), json!({ "reason": "changed my mind" }))
@@ -219,6 +227,10 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         Case::post("start a payment", "start-payment", ADA, at(&seed.pending, "payment"), Value::Null),
         Case::post("report a payment", "receive-payment-event", Admin, "/payment-events", json!(seed.report)),
         cancel("cancel", ADA, &seed.pending),
+        Case::post("cancel as a guest", "cancel-guest-order", ADA, of_guest("cancellation"), json!({}))
+            .header("guest-secret", GUEST.secret),
+        Case::post("start a guest's payment", "start-guest-payment", ADA, of_guest("payment"), Value::Null)
+            .header("guest-secret", GUEST.secret),
         Case::post("cancel a unit", "cancel-order", ADA, at(&seed.paid, "cancellation"), json!({ "lines": one })),
         Case::post("request a return", "request-return", ADA, at(&seed.delivered, "returns"), json!({ "lines": one }))
             .header("idempotency-key", "return-1"),

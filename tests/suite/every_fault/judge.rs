@@ -229,9 +229,12 @@ async fn deliver(world: &World, function: &str, event: &Value) -> Outcome {
     }
 }
 
+/// The functions that place orders, perhaps through the queue.
+const PLACES: [&str; 2] = ["place-guest-order", "place-order"];
+
 /// Places the queued orders, and returns the items of the table.
 async fn settle(world: &World, case: &Case) -> Vec<Value> {
-    if case.function == "place-order" {
+    if PLACES.contains(&case.function) {
         let messages = world.shop.take_from(QUEUE).await;
         if !messages.is_empty() {
             let event = json!({ "Records": messages });
@@ -255,7 +258,7 @@ fn waits(case: &Case) -> bool {
 
 /// Removes the item of the queued order, unless the case itself writes or changes it.
 fn without_waiting(case: &Case, mut state: State) -> State {
-    if case.function == "place-order" {
+    if PLACES.contains(&case.function) {
         state.retain(|item| item["EntityType"]["S"] != "queuedOrder");
     }
     state

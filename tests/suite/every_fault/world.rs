@@ -25,9 +25,29 @@ use crate::queue::things;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A guest, by id and secret.
+pub struct GuestOfWorld {
+    pub id: &'static str,
+    pub secret: &'static str,
+}
+
+/// The guest of every world who has no order yet.
+pub const NEW_GUEST: GuestOfWorld = GuestOfWorld {
+    id: "guest-L5AXsVnz6wQ4AMsv_65rDPcBQjti3OcBDY6kbCgI26M",
+    secret: "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4",
+};
+
+/// The guest of every world who has one order.
+pub const GUEST: GuestOfWorld = GuestOfWorld {
+    id: "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og",
+    secret: "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A",
+};
+
 /// The initial data of every copy.
 pub struct Seed {
     pub items: Vec<Value>,
+    /// A pending order of [`GUEST`].
+    pub of_guest: Value,
     /// A pending order with a code and a gift card. `paid` and `flagged` are other orders.
     pub pending: Value,
     pub paid: Value,
@@ -125,6 +145,15 @@ impl World {
         let cart = json!({ "lines": [{ "productId": "thing", "quantity": 3 }] });
         ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
 
+        let guest = json!({ "email": "grace@example.com", "name": "Grace" }).to_string();
+        for GuestOfWorld { secret, .. } in [NEW_GUEST, GUEST] {
+            let headers = [("guest-secret", secret)];
+            shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.clone())).await.expect(201);
+        }
+        let headers = [("guest-secret", GUEST.secret), ("idempotency-key", "first")];
+        let path = format!("/guests/{}/orders", GUEST.id);
+        let of_guest = shop.nobody().send(Method::POST, &path, &headers, Some(things(1).to_string())).await.expect(201);
+
         let dear = json!({
             "lines": [{ "productId": "thing", "quantity": 1 }, { "productId": "spread", "quantity": 2 }],
             "discountCode": "TEN", "giftCards": ["USED"],
@@ -190,6 +219,7 @@ impl World {
         let ledger = shop.ledger();
         let seed = Seed {
             items,
+            of_guest,
             pending,
             paid,
             flagged,

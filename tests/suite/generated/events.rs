@@ -9,7 +9,7 @@ const HOST: &str = "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 pub(super) fn of(route: &Route) -> Value {
-    let Example { at, path, query, header, body } = route.example;
+    let Example { at, path, query, headers: own, body } = route.example;
     let body = body.map(|body| serde_json::from_str::<Value>(body).expect("JSON").to_string());
     let key = format!("{} {}", route.method.as_str(), route.path);
     let parameters: Map<String, Value> =
@@ -27,7 +27,7 @@ pub(super) fn of(route: &Route) -> Value {
         "x-forwarded-port": "443",
         "x-forwarded-proto": "https",
     });
-    if let Some((name, value)) = header {
+    for (name, value) in own.into_iter().flatten() {
         headers[name] = json!(value);
     }
     if let Some(body) = &body {

@@ -167,6 +167,7 @@ fn in_order(value: Value) -> Value {
 fn latest(records: &[Record]) -> Timestamp {
     let times = records.iter().filter_map(|record| match record {
         Record::Customer(record) => Some(record.created_at),
+        Record::Guest(record) => Some(record.created_at),
         Record::Product(_) => None,
         Record::Discount(record) => Some(record.created_at),
         Record::GiftCard(record) => Some(record.created_at),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
+use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Guest, Order, Product, StockCell};
 use key_schema::layout::{
     CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct,
 };
@@ -48,6 +48,7 @@ fn transaction(record: &Record, with: &Circumstances, limited: &BTreeSet<String>
     let refused = |reasons: Vec<String>| anyhow!(reasons.join("; "));
     Ok(match record {
         Record::Customer(record) => Transaction::of_customer(&record.entity(with.now).map_err(refused)?)?,
+        Record::Guest(record) => Transaction::of_guest(&record.entity(with.now).map_err(refused)?)?,
         Record::Product(record) => {
             let (product, long, stock) = record.entities().map_err(refused)?;
             Transaction::of_product(&product, long.as_ref(), &stock)?
@@ -153,7 +154,7 @@ pub(super) fn read(items: &[Numbered], with: &Circumstances) -> Result<Reading> 
     }
     for collection in collections.into_values() {
         let has = |of: &str| collection.iter().find(|(_, item)| kind(item) == of);
-        let kinds = [Order::TYPE, Product::TYPE, Customer::TYPE, Discount::TYPE, GiftCard::TYPE];
+        let kinds = [Order::TYPE, Product::TYPE, Customer::TYPE, Guest::TYPE, Discount::TYPE, GiftCard::TYPE];
         let Some((named, _)) = kinds.iter().find_map(|kind| has(kind)).cloned() else { continue };
         match record(&collection, &cells) {
             Ok(record) => reading.records.push((named.place(), record)),
@@ -196,6 +197,9 @@ fn record(collection: &[(Numbered, table::Item)], cells: &BTreeMap<ProductId, Ve
     }
     if let Some(customer) = one(Customer::TYPE) {
         return Ok(Record::Customer(read_item::<Customer>(customer)?.into()));
+    }
+    if let Some(guest) = one(Guest::TYPE) {
+        return Ok(Record::Guest(read_item::<Guest>(guest)?.into()));
     }
     if let Some(code) = one(Discount::TYPE) {
         return Ok(Record::Discount(read_item::<Discount>(code)?.into()));

@@ -32,6 +32,13 @@ pub(super) fn idempotency_key(required: bool, what: &str) -> Parameter {
     header("Idempotency-Key", required, what, "^[!-~]([ -~]{0,253}[!-~])?$")
 }
 
+pub(super) fn guest_secret() -> Parameter {
+    // The last of the 43 characters has four bits of the secret, and two that are zero.
+    let what =
+        "The guest's secret: 32 random bytes in base64url. The client draws it, and the guest's id is its SHA-256.";
+    header("Guest-Secret", true, what, "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")
+}
+
 pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
     let what = format!("The ETag that was read, or * for any version.{without_it}");
     header("If-Match", required, &what, ENTITY_TAGS)

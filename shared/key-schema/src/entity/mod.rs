@@ -10,6 +10,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod guest;
 mod idempotency_record;
 mod invoice;
 mod moving;
@@ -46,6 +47,7 @@ pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
+pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
 pub use moving::Move;
@@ -97,6 +99,7 @@ entities! {
     UsernameClaim = "usernameClaim"
     Cart = "cart"
     CustomerAddresses = "customerAddresses"
+    Guest = "guest"
     Product = "product"
     ProductDescription = "productDescription"
     Stock = "stock"

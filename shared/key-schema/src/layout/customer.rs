@@ -1,4 +1,5 @@
-//! Customers: the profile, and the item collection of profile, stats, cart and address book.
+//! Customers: the profile, and the item collection of profile, stats, cart and address book. The profile of a guest is in
+//! such a collection, too.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -8,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Entity as _};
+use crate::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Entity as _, Guest};
 use crate::value::CustomerId;
 
 use super::{
@@ -63,6 +64,8 @@ pub enum InCustomer {
     Customer(Customer),
     Cart(Cart),
     CustomerAddresses(CustomerAddresses),
+    /// The profile of a guest, in the place of a customer's.
+    Guest(Guest),
     /// The counters of the customer's orders.
     CustomerStats(CustomerStats),
     /// An item that a newer release wrote.
@@ -83,7 +86,8 @@ impl CustomerById<'_> {
             match item {
                 InCustomer::Customer(found) => customer = Some(found),
                 InCustomer::CustomerStats(found) => stats = Some(found),
-                InCustomer::Cart(_) | InCustomer::CustomerAddresses(_) | InCustomer::Unknown => {}
+                InCustomer::Cart(_) | InCustomer::CustomerAddresses(_) | InCustomer::Guest(_) | InCustomer::Unknown => {
+                }
             }
         }
         Some((customer.filter(|customer| !customer.is_erased())?, stats))
@@ -97,7 +101,7 @@ impl AccessPattern for CustomerById<'_> {
         number: 1,
         question: "a customer by id",
         place: PlaceText { sort: "", ..CUSTOMER.text() },
-        entities: &[Customer::TYPE, Cart::TYPE, CustomerAddresses::TYPE, CustomerStats::TYPE],
+        entities: &[Customer::TYPE, Cart::TYPE, CustomerAddresses::TYPE, Guest::TYPE, CustomerStats::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
         bound: Bound::Collection(4),

@@ -11,6 +11,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod guest;
 mod idempotency_record;
 mod invoice;
 mod layouts;
@@ -72,10 +73,10 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
-    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
-    Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark,
-    ViewShard,
+    Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
+    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
+    ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -97,7 +98,7 @@ pub const REMOVED: &str = "removed";
 
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
+    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim Guest
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress Shipment
     Discount GiftCard GiftCardEntry Taxes ShippingRates

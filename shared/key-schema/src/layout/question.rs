@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
-    GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
+    GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
     ProductStats, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
@@ -83,6 +83,7 @@ pub enum ShopItem {
     CustomerStats(CustomerStats),
     Cart(Cart),
     CustomerAddresses(CustomerAddresses),
+    Guest(Guest),
     EmailClaim(EmailClaim),
     UsernameClaim(UsernameClaim),
     Product(Product),
@@ -119,7 +120,8 @@ impl ShopItem {
             Self::Customer(Customer { customer_id: customer, .. }) => {
                 vec![of_customer(customer), Question::of(&ProfileAndOrders { customer })]
             }
-            Self::CustomerStats(CustomerStats { customer_id: customer, .. }) => vec![of_customer(customer)],
+            Self::CustomerStats(CustomerStats { customer_id: customer, .. })
+            | Self::Guest(Guest { customer_id: customer, .. }) => vec![of_customer(customer)],
             Self::Cart(Cart { customer_id: customer, .. }) => {
                 vec![of_customer(customer), Question::of(&CartOfCustomer { customer })]
             }

@@ -2,7 +2,7 @@
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard,
-    GiftCardEntry, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
+    GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
     ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell, UsernameClaim, ViewShard,
 };
 
@@ -56,8 +56,11 @@ pub const RELATIONS: &[Relation] = &[
     relation(Customer::TYPE, "keeps", One, AtMostOne, CustomerAddresses::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, EmailClaim::TYPE, "customerId"),
     relation(Customer::TYPE, "owns", One, One, UsernameClaim::TYPE, "customerId"),
-    relation(Customer::TYPE, "places", One, Any, Order::TYPE, "customerId"),
+    relation(Customer::TYPE, "places", AtMostOne, Any, Order::TYPE, "customerId"),
     relation(Customer::TYPE, "sends", One, Any, QueuedOrder::TYPE, "customerId"),
+    // An order's customer is the one or the other.
+    relation(Customer::TYPE, "has the keys of", AtMostOne, AtMostOne, Guest::TYPE, "customerId"),
+    relation(Guest::TYPE, "places", AtMostOne, Any, Order::TYPE, "customerId"),
     relation(Product::TYPE, "continues in", One, AtMostOne, ProductDescription::TYPE, "productId"),
     relation(Product::TYPE, "is kept in", One, One, Stock::TYPE, "productId"),
     relation(Stock::TYPE, "is divided into", One, Any, StockCell::TYPE, "productId"),

@@ -145,12 +145,12 @@ proptest! {
 }
 
 #[test]
-fn only_carts_marks_of_views_queued_orders_checkpoints_leases_and_stored_answers_have_a_time_to_live() {
+fn only_carts_guests_marks_of_views_queued_orders_checkpoints_leases_and_stored_answers_have_a_time_to_live() {
     let time_to_live = |entity: &AnyEntity| entity.item().inner().get(EXPIRES_AT).cloned();
     let bearing: Vec<_> = sample().entities().iter().filter_map(|it| Some((it.kind(), time_to_live(it)?))).collect();
     let second = sample().moment().as_second().to_string();
     let number = AttributeValue::N(second);
-    let kinds = ["cart", "viewMark", "queuedOrder", "streamCheckpoint", "foldLease", "idempotencyRecord"];
+    let kinds = ["cart", "guest", "viewMark", "queuedOrder", "streamCheckpoint", "foldLease", "idempotencyRecord"];
     let expected = kinds.map(|kind| (kind, number.clone()));
     assert_eq!(bearing, expected, "in seconds, as a number");
 }

@@ -14,7 +14,13 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(
         Table,
         ("c#", "CUSTOMER#"),
-        &[Own("META"), with("stats", "STATS"), with("cart", "CART"), with("addresses", "ADDRESSES")],
+        &[
+            Own("META"),
+            with("stats", "STATS"),
+            with("cart", "CART"),
+            with("addresses", "ADDRESSES"),
+            with("guest", "GUEST"),
+        ],
     ),
     collections(Table, ("email#", "EMAIL#"), META),
     collections(Table, ("username#", "USERNAME#"), META),

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use uuid::{Builder, Uuid};
 
-use super::{Day, IdempotencyKey, Invalid, KeyPart, Timestamp};
+use super::{Day, IdempotencyKey, Invalid, KeyPart, Timestamp, guest};
 
 /// The namespace of all ids that Till derives (UUIDv5, RFC 9562). If it changed, repeated requests would get new order
 /// ids and be placed again.
@@ -68,7 +68,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A customer: the `sub` of the customer's token.
+    /// A customer: the `sub` of the customer's token. Or a guest, who has no token: `guest-` and a hash.
     CustomerId = "customerId";
     /// An address of an address book.
     AddressId = "addressId";
@@ -100,6 +100,18 @@ ids! {
     HolderId = "holder id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
     Category = "category";
+}
+
+impl CustomerId {
+    /// The id of the guest whose secret has this hash, in base64url.
+    pub(super) fn of_guest(hash: &str) -> Self {
+        Self(format!("{}{hash}", guest::PREFIX))
+    }
+
+    /// Whether this is the id of a guest. Nobody has a token for it.
+    pub fn is_guest(&self) -> bool {
+        self.0.starts_with(guest::PREFIX)
+    }
 }
 
 impl ProductId {

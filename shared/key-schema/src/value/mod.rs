@@ -4,6 +4,7 @@
 mod contact;
 mod country;
 mod day;
+mod guest;
 mod id;
 mod money;
 mod number;
@@ -17,6 +18,7 @@ mod time_range;
 pub use contact::{EmailAddress, Username};
 pub use country::Country;
 pub use day::{Day, Days};
+pub use guest::GuestSecret;
 pub use id::{
     AddressId, Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId,
     InvoiceId, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,

@@ -1,7 +1,7 @@
 //! Each decision by itself. The model in `lab/models` explores their sequences.
 
 use key_schema::entity::{CustomerStats, Refusal};
-use key_schema::value::RequestHash;
+use key_schema::value::{CustomerId, RequestHash};
 
 use super::*;
 use crate::Basket;
@@ -167,6 +167,40 @@ fn everything_that_an_order_depends_on_is_read() {
     let keys = placing(&ask, Origin::Request).keys();
     // Header, queued order, customer; product and stock of each line; the discount code; the gift cards.
     assert_eq!(keys.len(), 3 + 2 * 2 + 1 + 2);
+}
+
+/// An order of a guest who expires at this time, if at all.
+fn of_guest(expires_at: Option<i64>) -> (PlaceOrder, Found) {
+    let (ask, found) = asked();
+    let id: CustomerId = "guest-1".parse().expect("an id");
+    let email = "grace@example.com".parse().expect("an address");
+    let guest = Guest { expires_at, ..Guest::new(id.clone(), email, "Grace".to_owned(), now()) };
+    (PlaceOrder { customer: id, ..ask }, Found { customer: None, guest: Some(guest), ..found })
+}
+
+#[test]
+fn the_first_order_of_a_guest_keeps_the_guest_and_later_orders_write_nothing_more() {
+    let writes = |(ask, found): (PlaceOrder, Found)| {
+        let keys = placing(&ask, Origin::Request).keys();
+        assert!(!keys.contains(&Customer::key_of(&ask.customer)));
+        match placing(&ask, Origin::Request).found(&found, now()) {
+            Ok(Next::Commit(writes, _)) => Some(writes.len()),
+            // The first read may be out of date.
+            Ok(Next::Read { backoff: false }) => None,
+            next => panic!("{next:?}"),
+        }
+    };
+    let of_customer = writes_of_customer();
+    let second = now().as_second();
+    assert_eq!(writes(of_guest(None)), Some(of_customer));
+    assert_eq!(writes(of_guest(Some(second + 1))), Some(of_customer + 1));
+    assert_eq!(writes(of_guest(Some(second))), None);
+}
+
+fn writes_of_customer() -> usize {
+    let (ask, found) = asked();
+    let Ok(Next::Commit(writes, _)) = placing(&ask, Origin::Request).found(&found, now()) else { panic!("a commit") };
+    writes.len()
 }
 
 /// A customer with so many open units.

@@ -7,10 +7,10 @@ use serde_dynamo::{AttributeValue, Item};
 use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderAddress, OrderFlag,
-    OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation,
-    Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim, ViewMark,
-    ViewShard,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
+    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
+    ViewMark, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -62,7 +62,7 @@ macro_rules! any_entity {
 }
 
 any_entity! {
-    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim
+    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim Guest
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress Shipment
     Discount GiftCard GiftCardEntry Taxes ShippingRates
@@ -84,7 +84,7 @@ macro_rules! read_from_collection {
 }
 
 read_from_collection! {
-    InCustomer: Customer Cart CustomerAddresses CustomerStats, or Unknown;
+    InCustomer: Customer Cart CustomerAddresses Guest CustomerStats, or Unknown;
     InProduct: Product ProductDescription Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;

@@ -43,7 +43,7 @@ proptest! {
         let mut keep = kept.into_iter().cycle();
         all.retain(|_| keep.next().unwrap_or(true));
 
-        let customer = items!(all, InCustomer: Customer Cart CustomerStats).chain([InCustomer::Unknown]).collect();
+        let customer = items!(all, InCustomer: Customer Cart Guest CustomerStats).chain([InCustomer::Unknown]).collect();
         let expected = found!(all, Customer).map(|customer| (customer, found!(all, CustomerStats)));
         prop_assert_eq!(CustomerById::assemble(customer), expected);
 

@@ -83,6 +83,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         | AnyEntity::CustomerStats(_)
         | AnyEntity::Cart(_)
         | AnyEntity::CustomerAddresses(_)
+        | AnyEntity::Guest(_)
         | AnyEntity::IdempotencyRecord(_) => {
             vec![customer]
         }

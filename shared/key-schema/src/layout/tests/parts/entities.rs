@@ -6,7 +6,7 @@ use super::Parts;
 use crate::entity::{
     Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask,
     CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderAddress,
+    GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderAddress,
     OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product, ProductDescription,
     ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, Shipment,
     ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted,
@@ -86,6 +86,13 @@ impl Parts {
                 default: self.until.map(|_| address_id()),
                 updated_at: at,
                 version: number,
+            }),
+            AnyEntity::Guest(Guest {
+                customer_id: customer_id(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                expires_at: self.until.map(|_| at.as_second()),
             }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),

@@ -1,0 +1,55 @@
+//! `POST /guests`: makes the profile of a guest, who orders without an account.
+
+use http_api::{Answer, Created, Example, GuestView, Json, Kind, Problem, Replayable, Route, Scope};
+use key_schema::access::Access;
+use key_schema::entity::Guest;
+use key_schema::value::{EmailAddress, GuestSecret, Name, Timestamp};
+use serde::Deserialize;
+use table::{Budget, Condition, Write, Writer, Written, read_item};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("/guests", Scope::Public)
+    .summary(
+        "Introduce a guest, who orders without an account. The client draws the guest's secret and keeps it: whoever has \
+             the secret sees the guest's orders. A guest who orders nothing is forgotten after seven days.",
+    )
+    .limit(50, 100)
+    .refuses(&[Kind::AlreadyExists])
+    .access(&[Access::put::<Guest>()])
+    .example(
+        Example::at("09:54:00")
+            .header("guest-secret", "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A")
+            .body(r#"{"email":"grace@example.com","name":"Grace Hopper"}"#),
+    );
+
+/// A guest. Nobody verifies the address, so it may be that of a customer, and it is kept from nobody.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Introduction {
+    email: EmailAddress,
+    name: Name,
+}
+
+/// The guest's id is the hash of the secret, so the same request again means the same guest.
+pub async fn handle(
+    table: Writer,
+    secret: GuestSecret,
+    Json(Introduction { email, name }): Json<Introduction>,
+    budget: Budget,
+) -> Answer<Created<Json<GuestView>>> {
+    let guest = Guest::new(secret.guest_id(), email, name.into(), Timestamp::now());
+    let is_free = Condition::new("attribute_not_exists(#PK) OR #expiresAt <= :now");
+    let is_free = is_free.value(":now", guest.created_at.as_second())?;
+    match table.write(Write::put_if(&guest, is_free)?, budget).await? {
+        Written::Done => Ok(created(guest, Replayable::first)),
+        Written::ConditionFailed(existing) => match read_item::<Guest>(existing.unwrap_or_default())? {
+            existing if existing.is_same_request(&guest) => Ok(created(existing, Replayable::again)),
+            _ => Err(Problem::already_exists("guest")),
+        },
+    }
+}
+
+fn created(guest: Guest, answer: fn(Json<GuestView>) -> Replayable<Json<GuestView>>) -> Created<Json<GuestView>> {
+    let location = format!("/guests/{}", guest.customer_id);
+    Created { location, answer: answer(Json(guest.into())) }
+}

@@ -1,0 +1,256 @@
+//! Guests: orders without an account. A guest is whoever has the secret.
+
+use devstack::fault_proxy::{Fault, Match};
+use http_api::Kind;
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::log::Log;
+use shop::queue::drain_source;
+use shop::{Reply, Shop};
+
+use crate::history::{Temporary, exported, imported, open};
+use crate::queue::things;
+
+pub const SECRET: &str = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A";
+const ID: &str = "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og";
+const OTHER_SECRET: &str = "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4";
+
+/// A customer with the address that the guest gives.
+async fn shop() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop
+}
+
+fn grace() -> Value {
+    json!({ "email": "grace@example.com", "name": "Grace Hopper" })
+}
+
+async fn introduce(shop: &Shop, secret: &str, guest: Value) -> Reply {
+    let headers = [("guest-secret", secret)];
+    shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.to_string())).await
+}
+
+async fn order(shop: &Shop, secret: &str, key: &str, body: Value) -> Reply {
+    let headers = [("guest-secret", secret), ("idempotency-key", key)];
+    shop.nobody().send(Method::POST, &format!("/guests/{ID}/orders"), &headers, Some(body.to_string())).await
+}
+
+async fn ask(shop: &Shop, secret: &str, method: Method, path: &str) -> Reply {
+    shop.nobody().send(method, path, &[("guest-secret", secret)], None).await
+}
+
+fn path(order: &Value) -> String {
+    format!("/guests/{ID}/orders/{}", order["orderId"].as_str().expect("an id"))
+}
+
+async fn guest_item(shop: &Shop) -> Value {
+    shop.item(&format!("c#{ID}"), "guest").await
+}
+
+/// Sets the time of the guest's expiry to now, as DynamoDB's TTL has not deleted the item yet.
+async fn expire(shop: &Shop) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": format!("c#{ID}") }, "SK": { "S": "guest" } },
+        "UpdateExpression": "SET expiresAt = :now",
+        "ExpressionAttributeValues": { ":now": { "N": now.to_string() } },
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_orders_and_sees_the_order() {
+    let shop = shop().await;
+    let created = introduce(&shop, SECRET, grace()).await;
+    assert_eq!(created.header("location"), Some(format!("/guests/{ID}").as_str()));
+    let guest = created.expect(201);
+    assert_eq!((&guest["guestId"], &guest["email"]), (&json!(ID), &json!("grace@example.com")));
+    assert!(guest_item(&shop).await["expiresAt"]["N"].is_string(), "a guest without an order expires");
+
+    let placed = order(&shop, SECRET, "k", things(2)).await;
+    let placed_at = placed.header("location").map(str::to_owned);
+    let placed = placed.expect(201);
+    assert_eq!(placed_at, Some(path(&placed)));
+    assert_eq!((&placed["customerId"], &placed["total"]["amount"]), (&json!(ID), &json!(2000)));
+    assert!(guest_item(&shop).await["expiresAt"].is_null(), "a guest with an order stays");
+    assert_eq!(ask(&shop, SECRET, Method::GET, &path(&placed)).await.expect(200), placed);
+    assert_eq!(shop.admin().get(&format!("/orders/{}", placed["orderId"].as_str().expect("an id"))).await.status, 200);
+
+    let cancelled = ask(&shop, SECRET, Method::POST, &format!("{}/cancellation", path(&placed))).await.expect(200);
+    assert_eq!((&cancelled["status"], &cancelled["cancellation"]["cause"]), (&json!("CANCELLED"), &json!("customer")));
+    assert_eq!(shop.available("thing").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_blocks_nobodys_address_and_nobody_blocks_a_guests() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
+    introduce(&shop, OTHER_SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
+    introduce(&shop, SECRET, grace()).await.problem(Kind::AlreadyExists);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_does_not_have_the_secret_learns_nothing_and_changes_nothing() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    introduce(&shop, OTHER_SECRET, grace()).await.expect(201);
+    let placed = order(&shop, SECRET, "k", things(1)).await.expect(201);
+    let (path, id) = (path(&placed), placed["orderId"].as_str().expect("an id"));
+    let before = shop.dump().await;
+
+    // The secret of another guest, no secret, and what is no secret.
+    order(&shop, OTHER_SECRET, "other", things(1)).await.problem(Kind::NotFound);
+    order(&shop, "", "none", things(1)).await.problem(Kind::Validation);
+    for part in ["", "/cancellation", "/payment"] {
+        let method = if part.is_empty() { Method::GET } else { Method::POST };
+        let path = format!("{path}{part}");
+        ask(&shop, OTHER_SECRET, method.clone(), &path).await.problem(Kind::NotFound);
+        shop.nobody().send(method.clone(), &path, &[], None).await.problem(Kind::Validation);
+        ask(&shop, &SECRET[1..], method, &path).await.problem(Kind::Validation);
+    }
+    // A guest's own path does not lead to the orders of others.
+    let adas = shop.customer("ada").order("k", things(1)).await.expect(201);
+    let foreign = format!("/guests/{ID}/orders/{}", adas["orderId"].as_str().expect("an id"));
+    ask(&shop, SECRET, Method::GET, &foreign).await.problem(Kind::NotFound);
+    ask(&shop, SECRET, Method::POST, &format!("{foreign}/cancellation")).await.problem(Kind::NotFound);
+    shop.customer("ada").get(&format!("/orders/{id}")).await.problem(Kind::NotFound);
+    let adas_id = adas["orderId"].as_str().expect("an id");
+    let others: Vec<_> = shop
+        .dump()
+        .await
+        .into_iter()
+        .filter(|item| !before.contains(item) && !item.to_string().contains(adas_id))
+        .collect();
+    assert!(others.iter().all(|item| item["EntityType"]["S"] == "stock"), "{others:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_token_is_a_guests() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    let placed = order(&shop, SECRET, "k", things(1)).await.expect(201);
+    let id = placed["orderId"].as_str().expect("an id");
+    shop.customer(ID).get(&format!("/orders/{id}")).await.problem(Kind::Unauthorized);
+    shop.customer(ID).order("other", things(1)).await.problem(Kind::Unauthorized);
+    shop.customer(ID).get(&format!("/customers/{ID}")).await.problem(Kind::Unauthorized);
+    let sign_up = json!({ "username": "grace", "email": "grace@example.com", "name": "Grace", "customerId": ID });
+    shop.admin().post("/customers", sign_up).await.problem(Kind::Validation);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_request_means_the_same_guest_and_the_same_order() {
+    let shop = shop().await;
+    let first = introduce(&shop, SECRET, grace()).await.expect(201);
+    let again = introduce(&shop, SECRET, grace()).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.expect(201), first);
+
+    // Several at once, as after a timeout.
+    let orders = (0..4).map(|_| order(&shop, SECRET, "k", things(1)));
+    let placed: Vec<_> = futures_util::future::join_all(orders).await.into_iter().map(|it| it.expect(201)).collect();
+    assert!(placed.iter().all(|order| *order == placed[0]), "{placed:?}");
+    order(&shop, SECRET, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
+    assert_eq!(shop.available("thing").await, 9);
+
+    // The guest stays kept if the introduction arrives once more.
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    assert!(guest_item(&shop).await["expiresAt"].is_null());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_first_orders_at_once_are_both_placed() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    let (one, other) = tokio::join!(order(&shop, SECRET, "1", things(1)), order(&shop, SECRET, "2", things(1)));
+    assert_ne!(one.expect(201)["orderId"], other.expect(201)["orderId"]);
+    assert!(guest_item(&shop).await["expiresAt"].is_null());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_guest_orders_nothing_and_may_be_introduced_again() {
+    let shop = shop().await;
+    order(&shop, SECRET, "k", things(1)).await.problem(Kind::NotFound);
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    expire(&shop).await;
+    order(&shop, SECRET, "k", things(1)).await.problem(Kind::NotFound);
+    assert_eq!(shop.available("thing").await, 10);
+    introduce(&shop, SECRET, json!({ "email": "other@example.com", "name": "Grace" })).await.expect(201);
+    order(&shop, SECRET, "k", things(1)).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    // The transaction is about the guest.
+    let guest = json!({ "orderId": ID });
+    let reply = shop
+        .overtaken(&guest, "TransactWriteItems", order(&shop, SECRET, "k", things(1)), async || expire(&shop).await);
+    reply.await.problem(Kind::NotFound);
+    assert_eq!(shop.available("thing").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guests_order_waits_in_the_queue_like_any_other() {
+    let shop = Shop::open_with(|template| drain_source(template).enabled = true).await;
+    shop.product("thing", 1000, 10).await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    let headers = [("guest-secret", SECRET), ("idempotency-key", "k"), ("prefer", "respond-async")];
+    let orders = format!("/guests/{ID}/orders");
+    let accepted = shop.nobody().send(Method::POST, &orders, &headers, Some(things(1).to_string())).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.body);
+    let location = accepted.header("location").expect("a location").to_owned();
+    ask(&shop, OTHER_SECRET, Method::GET, &location).await.problem(Kind::NotFound);
+    let begin = std::time::Instant::now();
+    let placed = loop {
+        let order = ask(&shop, SECRET, Method::GET, &location).await.expect(200);
+        if order["status"] != "QUEUED" {
+            break order;
+        }
+        assert!(begin.elapsed().as_secs() < 30, "{order} still waits");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    assert_eq!((&placed["status"], &placed["customerId"]), (&json!("PENDING"), &json!(ID)));
+    assert!(guest_item(&shop).await["expiresAt"].is_null());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_answer_to_the_first_order_is_no_second_order() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
+    order(&shop, SECRET, "k", things(1)).await.expect(201);
+    assert_eq!(shop.available("thing").await, 9);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_with_orders_is_history() {
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    introduce(&shop, OTHER_SECRET, grace()).await.expect(201);
+    order(&shop, SECRET, "k", things(1)).await.expect(201);
+    let file = exported(&shop).await;
+    assert_eq!(file.lines().filter(|line| line.contains(r#""type":"guest""#)).count(), 1, "the other one expires");
+
+    let other = Shop::open().await;
+    let source = Temporary::with("guests.ndjson", &file);
+    let (summary, refused) = imported(&other, &source, &open()).await;
+    assert_eq!((summary.new, refused), (file.lines().count() as u64, vec![]));
+    assert_eq!(exported(&other).await, file);
+    assert_eq!(imported(&other, &source, &open()).await.0.new, 0);
+    order(&other, SECRET, "again", things(1)).await.expect(201);
+}
+
+#[tokio::test]
+async fn neither_the_table_nor_the_log_has_the_secret() {
+    let (log, _logging) = Log::begin();
+    let shop = shop().await;
+    introduce(&shop, SECRET, grace()).await.expect(201);
+    let placed = order(&shop, SECRET, "k", things(1)).await.expect(201);
+    ask(&shop, SECRET, Method::GET, &path(&placed)).await.expect(200);
+    ask(&shop, &SECRET[1..], Method::GET, &path(&placed)).await.problem(Kind::Validation);
+    let kept = format!("{:?}{}", shop.dump().await, log.take());
+    assert!(!kept.contains(&SECRET[1..]), "the secret is kept");
+}
