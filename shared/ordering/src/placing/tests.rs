@@ -1,6 +1,6 @@
 //! Each decision by itself. The model in `lab/models` explores their sequences.
 
-use key_schema::entity::{CustomerStats, Refusal};
+use key_schema::entity::{Customer, CustomerStats, Guest, Refusal};
 use key_schema::value::{CustomerId, RequestHash};
 
 use super::*;
