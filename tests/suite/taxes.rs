@@ -36,8 +36,9 @@ pub fn rates(standard: u32, books: u32) -> Value {
     json!({ "countries": [{ "country": "DE", "standard": standard, "categories": books }] })
 }
 
-pub async fn put(shop: &Shop, headers: &[(&str, &str)], rates: &Value) -> Reply {
-    shop.admin().send(Method::PUT, "/taxes", headers, Some(rates.to_string())).await
+pub async fn put(shop: &Shop, version: &str, rates: &Value) -> Reply {
+    let if_match = [("if-match", &*format!("\"{version}\""))];
+    shop.admin().send(Method::PUT, "/taxes", &if_match, Some(rates.to_string())).await
 }
 
 pub fn both() -> Value {
@@ -54,7 +55,7 @@ async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_show
     let ada = shop.customer("ada");
     let untaxed = ada.order("before", both()).await.expect(201);
     assert_eq!(untaxed["invoice"].get("taxes"), None, "there are no rates yet");
-    put(&shop, &[], &rates(1900, 700)).await.expect(200);
+    put(&shop, "0", &rates(1900, 700)).await.expect(200);
 
     let order = ada.order("first", both()).await.expect(201);
     assert_eq!((&order["total"], order.get("tax")), (&eur(34_50), None));
@@ -65,7 +66,7 @@ async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_show
     assert_eq!(ada.get(&format!("/invoices/{invoice}")).await.expect(200)["taxes"], order["invoice"]["taxes"]);
 
     // New rates are for new orders. A repeated request answers with those of its order.
-    put(&shop, &[], &rates(2000, 0)).await.expect(200);
+    put(&shop, "1", &rates(2000, 0)).await.expect(200);
     assert_eq!(ada.order("first", both()).await.expect(201)["invoice"], order["invoice"]);
     let second = ada.order("second", both()).await.expect(201);
     assert_eq!(second["invoice"]["taxes"], json!([tax(0, 10_70, 0), tax(2000, 19_83, 3_97)]));
@@ -76,13 +77,13 @@ async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_show
 async fn tax_on_top_of_the_prices_is_in_the_total_and_all_of_it_comes_back() {
     let shop = shop(false).await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
-    put(&shop, &[], &rates(1900, 700)).await.expect(200);
+    put(&shop, "0", &rates(1900, 700)).await.expect(200);
     let order = ada.order("first", both()).await.expect(201);
     assert_eq!((&order["subtotal"], &order["tax"], &order["total"]), (&eur(34_50), &eur(5_27), &eur(39_77)));
     assert_eq!(order["invoice"]["taxes"], json!([tax(700, 10_70, 75), tax(1900, 23_80, 4_52)]));
 
     // A total that was quoted before the rates changed holds no longer, and nothing is written.
-    put(&shop, &[], &rates(2000, 700)).await.expect(200);
+    put(&shop, "1", &rates(2000, 700)).await.expect(200);
     let before = shop.dump().await;
     let mut expecting = both();
     expecting["expectedTotal"] = order["total"].clone();
@@ -111,16 +112,20 @@ async fn tax_on_top_of_the_prices_is_in_the_total_and_all_of_it_comes_back() {
 async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
     let shop = shop(true).await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
-    admin.get("/taxes").await.problem(Kind::NotFound);
-    let other = ("if-match", "\"7\"");
-    put(&shop, &[other], &rates(1900, 700)).await.problem(Kind::VersionConflict);
-    let first = put(&shop, &[], &rates(1900, 700)).await;
-    let tag = first.header("etag").expect("an ETag").to_owned();
-    assert_eq!(first.expect(200)["countries"], rates(1900, 700)["countries"]);
-    put(&shop, &[other], &rates(1, 1)).await.problem(Kind::VersionConflict);
-    put(&shop, &[("if-match", &tag)], &rates(2000, 0)).await.expect(200);
-    put(&shop, &[("if-match", &tag)], &rates(1, 1)).await.problem(Kind::VersionConflict);
+    assert_eq!(admin.get("/taxes").await.expect(200), json!({ "countries": [] }));
+    put(&shop, "7", &rates(1900, 700)).await.problem(Kind::VersionConflict);
+    // A repeated request is done.
+    for _ in 0..2 {
+        let written = put(&shop, "0", &rates(1900, 700)).await;
+        assert_eq!(written.header("etag"), Some("\"1\""));
+        assert_eq!(written.expect(200)["countries"], rates(1900, 700)["countries"]);
+    }
+    put(&shop, "0", &rates(1, 1)).await.problem(Kind::VersionConflict);
+    put(&shop, "1", &rates(2000, 0)).await.expect(200);
+    put(&shop, "1", &rates(1, 1)).await.problem(Kind::VersionConflict);
     assert_eq!(ada.get("/taxes").await.expect(200)["countries"], rates(2000, 0)["countries"]);
+    let unconditional = admin.send(Method::PUT, "/taxes", &[], Some(rates(1, 1).to_string())).await;
+    unconditional.problem(Kind::PreconditionRequired);
 
     let before = shop.dump().await;
     let body = rates(1, 1).to_string();
@@ -134,7 +139,7 @@ async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
         (json!({ "countries": [{ "country": "DE", "standard": 10_001 }] }), Kind::Validation),
         (json!({ "countries": vec![germany(json!([])); 101] }), Kind::TooLarge),
     ] {
-        put(&shop, &[], &wrong).await.problem(kind);
+        put(&shop, "2", &wrong).await.problem(kind);
     }
     assert_eq!(shop.dump().await, before, "a refused request wrote something");
 }
@@ -143,9 +148,54 @@ async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rates_that_were_written_without_an_answer_are_written_once() {
     let shop = shop(true).await;
-    let first = put(&shop, &[], &rates(1900, 700)).await;
-    let tag = first.header("etag").expect("an ETag").to_owned();
+    put(&shop, "0", &rates(1900, 700)).await.expect(200);
     shop.fault_proxy().inject(Match::action("PutItem"), Fault::CutAfter, 1);
-    put(&shop, &[("if-match", &tag)], &rates(2000, 0)).await.expect(200);
+    let written = put(&shop, "1", &rates(2000, 0)).await;
+    assert_eq!((written.status, written.header("etag")), (200, Some("\"2\"")));
     assert_eq!(shop.admin().get("/taxes").await.expect(200)["countries"], rates(2000, 0)["countries"]);
+}
+
+/// Of two who replace the same version, one does.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_replace_the_rates_at_once_one_is_told_of_the_other() {
+    let shop = shop(true).await;
+    put(&shop, "0", &rates(1900, 700)).await.expect(200);
+    let (mine, yours) = (rates(2000, 0), rates(2100, 0));
+    let (one, other) = tokio::join!(put(&shop, "1", &mine), put(&shop, "1", &yours));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412]);
+    let winner = if one.status == 200 { mine } else { yours };
+    assert_eq!(shop.admin().get("/taxes").await.expect(200)["countries"], winner["countries"]);
+}
+
+/// An order with an address has the rates of its country, and shipping the standard rate. A quote says the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_has_the_rates_of_the_country_that_it_goes_to_and_shipping_is_taxed_too() {
+    let shop = shop(false).await;
+    let ada = shop.customer("ada");
+    let austria = json!({ "country": "AT", "standard": 2000 });
+    let mut both_countries = rates(1900, 700);
+    both_countries["countries"].as_array_mut().expect("countries").push(austria);
+    put(&shop, "0", &both_countries).await.expect(200);
+    let zones = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 500 }] }] }).to_string();
+    shop.admin().send(Method::PUT, "/shipping", &[("if-match", "\"0\"")], Some(zones)).await.expect(200);
+    let to = |country: &str, code: &str| {
+        let mut order = both();
+        order["shipTo"] =
+            json!({ "name": "Ada", "line1": "Way 1", "city": "There", "postalCode": code, "country": country });
+        order
+    };
+    for (key, order, taxes, total) in [
+        ("germany", to("DE", "10115"), json!([tax(700, 10_70, 75), tax(1900, 28_80, 5_47)]), 45_72),
+        ("austria", to("AT", "1010"), json!([tax(2000, 39_50, 7_90)]), 47_40),
+        ("france", to("FR", "75001"), Value::Null, 39_50),
+    ] {
+        let quote = ada.post("/quotes", order.clone()).await.expect(200);
+        let placed = ada.order(key, order).await.expect(201);
+        assert_eq!((&placed["total"], &quote["total"]), (&eur(total), &eur(total)), "{key}");
+        assert_eq!(placed["invoice"]["taxes"], taxes, "{key}");
+        assert_eq!(quote["tax"], placed["tax"], "{key}");
+    }
+    assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }

@@ -6,8 +6,10 @@ use key_schema::entity::{ShippingRates, ShippingZone};
 use key_schema::layout::RatesOfShop;
 use key_schema::value::{Country, MOST_CHARGED, Timestamp};
 use serde::Deserialize;
-use table::{Budget, Condition, Reader, Write, Writer, Written, read_item};
+use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
+
+use crate::settings::{self, next_version};
 
 pub const ROUTE: Route = Route::put("/shipping", Scope::Admin)
     .summary("Replace the shipping rates of the shop.")
@@ -47,30 +49,8 @@ pub async fn handle(
 ) -> Answer<Versioned<ShippingView>> {
     check(&zones)?;
     let found = table.one(&RatesOfShop).await?;
-    let version = found.as_ref().map_or(0, |rates| rates.version);
-    if !if_match.matches(version) {
-        // The same request may have been answered with an error after it was done.
-        return match found {
-            Some(rates) if if_match.may_have_led_to(version) && rates.zones == zones => {
-                Ok(Versioned::new(version, rates.into()))
-            }
-            _ => Err(Problem::version_conflict(version)),
-        };
-    }
-    let rates = ShippingRates { zones, updated_at: Timestamp::now(), version: version + 1 };
-    let unchanged = if found.is_some() { Condition::versions(Some(&[version]))? } else { Condition::absent() };
-    match writer.write(Write::put_if(&rates, unchanged)?, budget).await? {
-        Written::Done => Ok(Versioned::new(rates.version, rates.into())),
-        Written::ConditionFailed(Some(other)) => {
-            let other: ShippingRates = read_item(other)?;
-            // An attempt that had succeeded, or the same request at the same time.
-            if (other.version, &other.zones) == (rates.version, &rates.zones) {
-                return Ok(Versioned::new(other.version, other.into()));
-            }
-            Err(Problem::version_conflict(other.version))
-        }
-        Written::ConditionFailed(None) => Err(Problem::version_conflict(0)),
-    }
+    let rates = ShippingRates { zones, updated_at: Timestamp::now(), version: next_version(found.as_ref()) };
+    settings::replace(&writer, &if_match, found, rates, budget).await
 }
 
 /// Refuses rates that are too large, ambiguous, or beyond the greatest amount of money.

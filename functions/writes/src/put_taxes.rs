@@ -6,17 +6,21 @@ use std::hash::Hash;
 use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, TaxesView, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{CountryTaxes, Taxes};
+use key_schema::layout::TaxesOfShop;
 use key_schema::value::Timestamp;
 use serde::Deserialize;
-use table::{Budget, Condition, Write, Writer, Written, read_item};
+use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
 
+use crate::settings::{self, next_version};
+
 pub const ROUTE: Route =
-    Route::put("/taxes", Scope::Admin).summary("Replace the tax rates.").access(&[Access::put::<Taxes>()]).example(
-        Example::at("09:32:40").body(
+    Route::put("/taxes", Scope::Admin)
+        .summary("Replace the tax rates.")
+        .access(&[Access::query::<TaxesOfShop>(), Access::put::<Taxes>()])
+        .example(Example::at("09:32:40").body(
             r#"{"countries":[{"country":"DE","standard":1900,"categories":[{"category":"coffee","rate":700}]}]}"#,
-        ),
-    );
+        ));
 
 /// The most countries.
 const MOST_COUNTRIES: usize = 100;
@@ -33,34 +37,18 @@ pub struct NewTaxes {
     countries: Vec<CountryTaxes>,
 }
 
-/// The version is random, so the rates can be replaced without reading them. With `If-Match`, only rates of that version
-/// are replaced. Orders whose items are read after this have the new rates; orders that were read before may still be
-/// placed with the former ones, at most seconds later.
+/// `If-Match` names the version that is replaced: `"0"` before there are rates. Orders whose items are read after this have
+/// the new rates. Orders that were read before may still be placed with the former ones, at most seconds later.
 pub async fn handle(
-    writer: Writer,
-    if_match: Option<IfMatch>,
+    (table, writer): (Reader, Writer),
+    if_match: IfMatch,
     Json(NewTaxes { countries }): Json<NewTaxes>,
     budget: Budget,
 ) -> Answer<Versioned<TaxesView>> {
     check(&countries)?;
-    let version = fastrand::u64(1..1 << 53);
-    let taxes = Taxes { countries, updated_at: Timestamp::now(), version };
-    let write = match &if_match {
-        None => Write::put(&taxes)?,
-        Some(if_match) => Write::put_if(&taxes, Condition::versions(if_match.versions())?)?,
-    };
-    match writer.write(write, budget).await? {
-        Written::Done => Ok(Versioned::new(version, taxes.into())),
-        Written::ConditionFailed(Some(other)) => {
-            let other: Taxes = read_item(other)?;
-            // If the SDK retried an attempt that had succeeded, the retry finds its own rates.
-            if other.version == version {
-                return Ok(Versioned::new(version, taxes.into()));
-            }
-            Err(Problem::version_conflict(other.version))
-        }
-        Written::ConditionFailed(None) => Err(Problem::version_conflict(0)),
-    }
+    let found = table.one(&TaxesOfShop).await?;
+    let taxes = Taxes { countries, updated_at: Timestamp::now(), version: next_version(found.as_ref()) };
+    settings::replace(&writer, &if_match, found, taxes, budget).await
 }
 
 fn check(countries: &[CountryTaxes]) -> Answer<()> {

@@ -75,7 +75,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
 /// The taxes of an order in a shop whose prices exclude them.
 async fn taxed(ada: &mut Witness) {
     let shop = taxes::shop(false).await;
-    taxes::put(&shop, &[], &taxes::rates(1900, 700)).await.expect(200);
+    taxes::put(&shop, "0", &taxes::rates(1900, 700)).await.expect(200);
     ada.client = shop.customer("ada");
     ada.post("/orders", "taxed", taxes::both()).await.expect(201);
 }

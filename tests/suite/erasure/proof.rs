@@ -14,7 +14,7 @@ use crate::invariants;
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
 
 /// The texts that are in the table before the erasure.
-const HELD: [&str; 8] = [
+const HELD: [&str; 11] = [
     "zyx-username",
     "zyx-address",
     "Zyx Name",
@@ -23,6 +23,9 @@ const HELD: [&str; 8] = [
     "zyx-refused",
     "zyx-flagged",
     "zyx-by-staff",
+    "Zyx Street",
+    "Zyx Way",
+    "zyx-tracking",
 ];
 
 /// Texts that a change of the profile has replaced.
@@ -69,15 +72,21 @@ async fn nothing_about_an_erased_customer_is_found_anywhere() {
     let cart = things(3).to_string();
     zoe.send(Method::PUT, "/customers/id-4711/cart", &[], Some(cart)).await.expect(200);
 
+    let address =
+        |line: &str| json!({ "name": "Z", "line1": line, "city": "Berlin", "postalCode": "10115", "country": "DE" });
+    let book = json!({ "addresses": [address("Zyx Street 1")] }).to_string();
+    zoe.send(Method::PUT, "/customers/id-4711/addresses", &[], Some(book)).await.expect(200);
+
     let cancelled = zoe.order("a", things(1)).await.expect(201);
     cancel(&zoe, &cancelled, "zyx-cancelled").await;
     let by_staff = zoe.order("b", things(1)).await.expect(201);
     cancel(&admin, &by_staff, "zyx-by-staff").await;
-    let body = json!({ "lines": things(2)["lines"], "giftCards": ["GIFT-A"] });
+    let body = json!({ "lines": things(2)["lines"], "giftCards": ["GIFT-A"], "shipTo": address("Zyx Way 2") });
     let delivered = zoe.order("c", body).await.expect(201);
-    for status in ["SHIPPED", "DELIVERED"] {
-        advance(&shop, &delivered, status).await;
-    }
+    let parcel = json!({ "carrier": "Post", "trackingNumber": "zyx-tracking" }).to_string();
+    let path = format!("/orders/{}/shipments", id(&delivered));
+    admin.send(Method::POST, &path, &[("idempotency-key", "parcel")], Some(parcel)).await.expect(201);
+    advance(&shop, &delivered, "DELIVERED").await;
     let asked = request_return(&zoe, &delivered, "r", "zyx-returned").await;
     let refusal = json!({ "accepted": false, "reason": "zyx-refused" });
     let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));

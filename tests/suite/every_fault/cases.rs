@@ -147,6 +147,9 @@ fn catalogue() -> Vec<Case> {
         patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
         patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
         Case::post("several products", "write-products", Admin, "/products/batch", batch).with_steps(),
+        Case::request("put tax rates", "put-taxes", Admin, Method::PUT, "/taxes")
+            .header("if-match", "\"0\"")
+            .body(json!({ "countries": [{ "country": "DE", "standard": 1900 }] })),
         Case::request("put shipping rates", "put-shipping", Admin, Method::PUT, "/shipping")
             .header("if-match", "\"0\"")
             .body(rates),

@@ -104,7 +104,7 @@ macro_rules! by_type {
 }
 
 by_type! {
-    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim Guest
+    Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder OrderAddress Shipment
     Discount GiftCard GiftCardEntry ShippingRates

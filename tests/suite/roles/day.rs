@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// all of them take them from the same cell is one in eight million.
 const ENOUGH_FOR_BOTH_CELLS: usize = 24;
 
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let begin = Instant::now();
     while !is_so().await {
         assert!(begin.elapsed() < PATIENCE, "{what}");
@@ -229,6 +229,11 @@ async fn waiting(shop: &Shop) {
     let path = of_guest.header("location").expect("a location").to_owned();
     until("it is placed", async || nobody.send(Method::GET, &path, &headers, None).await.body["status"] == "PENDING")
         .await;
+    let mut addressed = things(1);
+    addressed["shipTo"] = super::erasures::address();
+    let headers = [("guest-secret", secret), ("idempotency-key", "to an address")];
+    let path = format!("/guests/{guest}/orders");
+    nobody.send(Method::POST, &path, &headers, Some(addressed.to_string())).await.expect(201);
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };

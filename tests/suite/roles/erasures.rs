@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::queue::order_later;
 
 /// A customer is erased. Some orders have one text, which is one write: of the order, of the flag or of the return. One
 /// has several, which are a transaction.
@@ -26,8 +27,30 @@ pub async fn erased(shop: &Shop) {
             flag(shop, &order).await;
         }
     }
+    // A parcel has its tracking. Orders to an address have that.
+    let order = zoe.order("parcel", one.clone()).await.expect(201);
+    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let parcel = json!({ "carrier": "Post", "trackingNumber": "1" }).to_string();
+    let key = [("idempotency-key", "parcel")];
+    shop.admin().send(Method::POST, &format!("{path}/shipments"), &key, Some(parcel)).await.expect(201);
+    shop.admin().post(&format!("{path}/status"), json!({ "status": "DELIVERED" })).await.expect(200);
+    let mut addressed = one.clone();
+    addressed["shipTo"] = address();
+    let now = zoe.order("to an address", addressed.clone()).await.expect(201);
+    let now = format!("/orders/{}", now["orderId"].as_str().expect("an id"));
+    let later = order_later(&zoe, "to an address, later", addressed).await;
+    let later = later.header("location").expect("a location").to_owned();
+    super::day::until("it is placed", async || zoe.get(&later).await.body["status"] == "PAID").await;
+    for order in [now, later] {
+        zoe.post(&format!("{order}/cancellation"), json!({})).await.expect(200);
+    }
     zoe.get("/customers/zoe/export").await.expect(200);
     assert_eq!(zoe.send(Method::DELETE, "/customers/zoe", &[], None).await.status, 204);
+}
+
+/// An address in Berlin.
+pub fn address() -> Value {
+    json!({ "name": "Zoe", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" })
 }
 
 async fn flag(shop: &Shop, order: &Value) {

@@ -193,12 +193,12 @@ fn gift_card(status: PaymentStatus) -> Payment {
 /// For each payment: its state, the statuses of an order that it fits, and the amounts received, returned and due.
 #[test]
 fn status_and_settlement_determine_the_state_of_a_payment() {
-    use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
+    use OrderStatus::{Cancelled, Delivered, Packing, Paid, Pending, Shipped};
     use PaymentStatus::{Authorized, Captured, Refunded};
     let refunded = Some(Settlement::Refunded { reference: "re-1".to_owned() });
-    let live: &[OrderStatus] = &[Paid, Shipped, Delivered];
+    let live: &[OrderStatus] = &[Paid, Packing, Shipped, Delivered];
     let pending: &[OrderStatus] = &[Pending];
-    let live_or_pending: &[OrderStatus] = &[Pending, Paid, Shipped, Delivered];
+    let live_or_pending: &[OrderStatus] = &[Pending, Paid, Packing, Shipped, Delivered];
     let cancelled: &[OrderStatus] = &[Cancelled];
     #[rustfmt::skip]
     let table = [

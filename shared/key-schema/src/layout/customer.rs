@@ -104,7 +104,7 @@ impl AccessPattern for CustomerById<'_> {
         entities: &[Customer::TYPE, Cart::TYPE, CustomerAddresses::TYPE, Guest::TYPE, CustomerStats::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Collection(4),
+        bound: Bound::Collection(5),
     };
 
     fn partition(&self) -> String {

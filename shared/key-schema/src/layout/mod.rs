@@ -68,6 +68,7 @@ pub use relations::{ALONE, Number, RELATIONS, Relation};
 pub use returns::OpenReturns;
 pub use shipping::RatesOfShop;
 pub use stock::{CellsOfStock, InStock};
+pub use taxes::TaxesOfShop;
 pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
@@ -98,9 +99,9 @@ pub const REMOVED: &str = "removed";
 
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim Guest
+    Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress Shipment
+    Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
@@ -138,6 +139,7 @@ pub const PATTERNS: &[Declaration] = &[
     ProductsOfShop::DECLARED,
     AddressesOfCustomer::DECLARED,
     RatesOfShop::DECLARED,
+    TaxesOfShop::DECLARED,
 ];
 
 /// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.

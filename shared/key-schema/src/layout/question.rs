@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
     GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
-    ProductStats, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, UsernameClaim, ViewShard,
+    ProductStats, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, Taxes, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
@@ -17,7 +17,8 @@ use super::{
     CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById,
     InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
     OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
-    ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TotalsOfDays, ViewsOfProduct,
+    ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays,
+    ViewsOfProduct,
 };
 
 /// An access pattern with its parameters.
@@ -106,6 +107,7 @@ pub enum ShopItem {
     GiftCard(GiftCard),
     GiftCardEntry(GiftCardEntry),
     ShippingRates(ShippingRates),
+    Taxes(Taxes),
     DayTotals(DayTotals),
     /// An item that no access pattern finds, or one that a newer release wrote.
     #[serde(other)]
@@ -187,6 +189,7 @@ impl ShopItem {
                 vec![Question::of(&GiftCardByCode { code })]
             }
             Self::ShippingRates(_) => vec![Question::of(&RatesOfShop)],
+            Self::Taxes(_) => vec![Question::of(&TaxesOfShop)],
             Self::DayTotals(DayTotals { date, .. }) => totals_of(*date).into_iter().collect(),
             Self::Other => Vec::new(),
         }

@@ -62,9 +62,9 @@ macro_rules! any_entity {
 }
 
 any_entity! {
-    Customer CustomerStats Cart CustomerAddresses EmailClaim UsernameClaim Guest
+    Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder OrderAddress Shipment
+    Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress

@@ -14,7 +14,7 @@ use crate::layout::{
     InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById,
     OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText,
     ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders,
-    RatesOfShop, SortRange, TotalsOfDays, ViewsOfProduct,
+    RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays, ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
 
@@ -161,6 +161,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &ProductsOfShop, true),
         ask(entity, &AddressesOfCustomer { customer }, is_customer),
         ask(entity, &RatesOfShop, true),
+        ask(entity, &TaxesOfShop, true),
         ask_cells(entity, &CellsOfStock { product, cells: question.cells() }, is_product),
     ]
 }
