@@ -72,7 +72,8 @@ fn has_nothing_of_the_body(name: &str, line: &Value, event: &Value) {
         texts(&serde_json::from_str(body).expect("JSON"), &mut secrets);
     }
     let line = line.to_string();
-    for secret in secrets {
+    // Shorter ones are the codes of countries and currencies, which other words contain.
+    for secret in secrets.into_iter().filter(|secret| secret.len() > 3) {
         assert!(!line.contains(&secret), "{name}: {secret} is in {line}");
     }
     assert!(!line.contains('@'), "{name}: {line}");

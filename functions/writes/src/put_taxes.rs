@@ -14,13 +14,12 @@ use utoipa::ToSchema;
 
 use crate::settings::{self, next_version};
 
-pub const ROUTE: Route =
-    Route::put("/taxes", Scope::Admin)
-        .summary("Replace the tax rates.")
-        .access(&[Access::query::<TaxesOfShop>(), Access::put::<Taxes>()])
-        .example(Example::at("09:32:40").body(
-            r#"{"countries":[{"country":"DE","standard":1900,"categories":[{"category":"coffee","rate":700}]}]}"#,
-        ));
+pub const ROUTE: Route = Route::put("/taxes", Scope::Admin)
+    .summary("Replace the tax rates.")
+    .access(&[Access::query::<TaxesOfShop>(), Access::put::<Taxes>()])
+    .example(Example::at("09:32:40").header("if-match", r#""0""#).body(
+        r#"{"countries": [{"country": "DE", "standard": 1900, "categories": [{"category": "coffee", "rate": 700}]}]}"#,
+    ));
 
 /// The most countries.
 const MOST_COUNTRIES: usize = 100;

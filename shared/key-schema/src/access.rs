@@ -51,6 +51,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "credits",
             "deliveredAt",
             "deliveredCount",
+            "hasAddress",
             "returnCount",
             "returning",
             "shipmentCount",

@@ -36,7 +36,6 @@ pub const PLACE: &[Access] = &[
     Access::transact_get::<StockCell>(),
     Access::put::<Order>().in_transactions(),
     Access::put::<OrderItem>().in_transactions(),
-    Access::check::<Customer>(),
     Access::put::<OrderAddress>().in_transactions(),
     Access::put::<Invoice>().in_transactions(),
     Access::put::<GiftCardEntry>().in_transactions(),
@@ -61,6 +60,9 @@ pub const QUOTE: &[Access] = &[
     Access::transact_get::<Stock>(),
     Access::transact_get::<StockCell>(),
 ];
+
+/// Placing an order of a customer, besides [`PLACE`].
+pub const PLACE_FOR_CUSTOMER: &[Access] = &[Access::check::<Customer>()];
 
 /// Placing an order of a guest, besides [`PLACE`].
 pub const PLACE_FOR_GUEST: &[Access] = &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions()];

@@ -126,7 +126,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "weightGrams",
         ],
     ),
-    ("Quote", &["discount", "lines", "payments", "shipping", "subtotal", "total"]),
+    ("Quote", &["discount", "lines", "payments", "shipping", "subtotal", "tax", "total"]),
     ("QuotedPayment", &["amount", "code", "type"]),
     ("ProductStats", &["orders", "units"]),
     (

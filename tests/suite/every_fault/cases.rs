@@ -190,6 +190,7 @@ fn orders() -> Vec<Case> {
     let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
     vec![
+        Case::post("quote", "quote-basket", ADA, "/quotes", dear.clone()),
         order("order", json!({ "lines": [line("thing", 2)] })),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),

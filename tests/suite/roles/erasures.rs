@@ -30,10 +30,18 @@ pub async fn erased(shop: &Shop) {
     // A parcel has its tracking. Orders to an address have that.
     let order = zoe.order("parcel", one.clone()).await.expect(201);
     let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    let parcel = json!({ "carrier": "Post", "trackingNumber": "1" }).to_string();
+    let parcel = json!({ "carrier": "Post", "trackingNumber": "1", "trackingUrl": "https://post.example/1" });
+    let parcel = parcel.to_string();
     let key = [("idempotency-key", "parcel")];
-    shop.admin().send(Method::POST, &format!("{path}/shipments"), &key, Some(parcel)).await.expect(201);
-    shop.admin().post(&format!("{path}/status"), json!({ "status": "DELIVERED" })).await.expect(200);
+    let shipments = format!("{path}/shipments");
+    let sent = shop.admin().send(Method::POST, &shipments, &key, Some(parcel.clone())).await.expect(201);
+    // Nothing is left to ship, and a parcel is delivered once.
+    let again = [("idempotency-key", "another parcel")];
+    assert_eq!(shop.admin().send(Method::POST, &shipments, &again, Some(parcel)).await.status, 409);
+    let delivery = format!("/shipments/{}/delivery", sent["shipmentId"].as_str().expect("an id"));
+    for _ in 0..2 {
+        shop.admin().post(&delivery, json!({})).await.expect(200);
+    }
     let mut addressed = one.clone();
     addressed["shipTo"] = address();
     let now = zoe.order("to an address", addressed.clone()).await.expect(201);
