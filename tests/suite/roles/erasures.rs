@@ -42,6 +42,8 @@ pub async fn erased(shop: &Shop) {
     for _ in 0..2 {
         shop.admin().post(&delivery, json!({})).await.expect(200);
     }
+    let unknown = format!("/shipments/shp-{}-0000000000000000/delivery", order["orderId"].as_str().expect("an id"));
+    assert_eq!(shop.admin().post(&unknown, json!({})).await.status, 404);
     let mut addressed = one.clone();
     addressed["shipTo"] = address();
     let now = zoe.order("to an address", addressed.clone()).await.expect(201);
