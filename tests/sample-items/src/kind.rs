@@ -75,6 +75,9 @@ impl Kind {
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {
                     Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
                     _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
+                    _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => {
+                        Self::PartlyDeliveredOrder
+                    }
                     _ if !order.returning.is_empty() => Self::ReturningOrder,
                     None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                     _ => Self::Order(order.status),

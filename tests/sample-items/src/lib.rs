@@ -138,6 +138,8 @@ pub enum Kind {
     Shipment,
     /// The header of an order of which a unit of each line is in a shipment.
     PackingOrder,
+    /// The header of an order of which a part is delivered.
+    PartlyDeliveredOrder,
     /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
     /// A queued order.

@@ -142,7 +142,7 @@ impl Many {
         let fits = |many: &Self| values.iter().all(|(sizes, value)| many.of(sizes) == *value);
         // At most the lists of a week: five statuses on each of seven days.
         let constants = (1..=200).map(Self::constant);
-        let plain = (1..=40).flat_map(|times| Size::ALL[1..].iter().map(move |&of| Self { times, of, plus: 0 }));
+        let plain = (1..=42).flat_map(|times| Size::ALL[1..].iter().map(move |&of| Self { times, of, plus: 0 }));
         let more =
             [-1, 1, 2].into_iter().flat_map(|plus| Size::ALL[1..].iter().map(move |&of| Self { times: 1, of, plus }));
         constants.chain(plain).chain(more).find(fits)

@@ -1,6 +1,6 @@
 //! The header of an order, its invoice, and its entries on gift cards.
 
-use key_schema::entity::OrderStatus::{Cancelled, Delivered, Packing, Pending};
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Packing, Pending, Shipped};
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
@@ -32,6 +32,12 @@ impl Parts<'_> {
     pub(super) fn returning(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
         item(&Order { returning: self.by_line(unit), return_count: 1, ..self.header(Delivered) })
+    }
+
+    pub(super) fn partly_delivered(&self) -> Result<Item, NoSample> {
+        let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
+        let shipped = self.by_line(unit);
+        item(&Order { shipped, shipment_count: 2, delivered_count: 1, ..self.header(Shipped) })
     }
 
     pub(super) fn packing(&self) -> Result<Item, NoSample> {
