@@ -16,7 +16,8 @@ pub enum Reason {
     Decided,
     /// The read is strongly consistent.
     Fresh,
-    /// The read items are in several partitions, so that no partition gets all the writes.
+    /// The read items are in several partitions: so that no partition gets all the writes, or because they are of different
+    /// kinds.
     Spread,
     /// Another item has to be read first, which contains the key.
     Detour,
@@ -67,7 +68,10 @@ impl Operation {
         let is_write = any(Request::writes);
         let is_detour = !is_write && self.requests.len() > 1;
         let is_sharded = |request: &Several<Request>| request.many.of.shards(sizes).is_some_and(|shards| shards > 1);
-        let is_spread = self.requests.iter().any(is_sharded) || any(|request| matches!(request, Request::Keys(..)));
+        let of_several = |request: &Request| matches!(request, Request::Batch(_, kinds) if kinds.len() > 1);
+        let is_spread = self.requests.iter().any(is_sharded)
+            || any(|request| matches!(request, Request::Keys(..)))
+            || !is_write && any(of_several);
         let is_vain = any(|request| {
             matches!(
                 request,
