@@ -76,6 +76,8 @@ impl Workload {
             ("24 open returns", "/returns?limit=5".to_owned()),
             ("25 categories", "/categories?limit=20".to_owned()),
             ("26 all products", "/products?limit=20".to_owned()),
+            ("29 shipping rates", "/shipping".to_owned()),
+            ("30 tax rates", "/taxes".to_owned()),
         ];
         let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
         Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })
@@ -102,6 +104,12 @@ impl Workload {
         probe.send("put a cart", Method::PUT, &cart, &line).await?;
         probe.get("18 cart of a customer", &cart).await?;
         probe.send("delete a cart", Method::DELETE, &cart, &Value::Null).await?;
+        let addresses = format!("/customers/{shopper}/addresses");
+        let address =
+            json!({ "name": "Ada", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" });
+        let book = json!({ "addresses": [address] });
+        probe.send("put an address book", Method::PUT, &addresses, &book).await?;
+        probe.get("28 address book of a customer", &addresses).await?;
         probe.send("count a view", Method::POST, &format!("/products/{product}/views"), &Value::Null).await?;
 
         let placed =
