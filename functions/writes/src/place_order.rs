@@ -85,7 +85,7 @@ pub(crate) async fn place(
     under: &str,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
-    pay_later_is_offered(&request, &pay_later)?;
+    pay_later_is_offered(&request, pay_later)?;
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer, key, basket };
     let wait = waiting_room.wait(&order.basket).await;

@@ -38,7 +38,7 @@ pub async fn handle(
     Json(request): Json<OrderRequest>,
     budget: Budget,
 ) -> Answer<Json<QuoteView>> {
-    pay_later_is_offered(&request, &pay_later)?;
+    pay_later_is_offered(&request, pay_later)?;
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let quote: Result<Quote, Rejection> = quotes.of(&caller.id, &basket, budget).await?;
     let Quote { lines, subtotal, discount, shipping, tax, total, payments, .. } = quote.map_err(Problem::rejected)?;
@@ -47,7 +47,7 @@ pub async fn handle(
 }
 
 /// Refuses an order that is paid later, if the shop takes none.
-pub(crate) fn pay_later_is_offered(request: &OrderRequest, pay_later: &PayLater) -> Answer<()> {
+pub(crate) fn pay_later_is_offered(request: &OrderRequest, pay_later: PayLater) -> Answer<()> {
     if request.pay_later && !pay_later.is_offered() {
         return Err(Problem::invalid("payLater: this shop takes no orders that are paid later"));
     }

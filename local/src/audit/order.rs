@@ -111,8 +111,8 @@ fn faults_of_shipments(whole: &WholeOrder) -> Vec<String> {
 /// The subtotal less the discount plus the shipping, with the tax that comes on top. `None` if they cannot be added up.
 fn with_shipping_and_tax(order: &Order) -> Option<Money> {
     let goods = order.subtotal.checked_sub(order.discount)?;
-    let more = [order.shipping, order.tax].into_iter().flatten();
-    more.fold(Some(goods), |sum, amount| sum?.checked_add(amount))
+    let mut more = [order.shipping, order.tax].into_iter().flatten();
+    more.try_fold(goods, Money::checked_add)
 }
 
 /// The breaches of the order's credits and returns.

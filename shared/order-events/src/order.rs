@@ -162,12 +162,11 @@ impl OrderRejected {
 /// The reason without the codes in the rejection: anybody who has a gift card's code can spend the card.
 fn reason(rejection: &Rejection) -> &'static str {
     match rejection {
-        Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } => "not-found",
+        Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } | Rejection::UnknownAddress { .. } => "not-found",
         Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
         Rejection::OpenUnits { .. } => "open-units",
         Rejection::OutOfStock { .. } => "out-of-stock",
         Rejection::PriceChanged { .. } => "price-changed",
-        Rejection::UnknownAddress { .. } => "not-found",
         Rejection::NotShipped { .. } => "not-shipped",
         Rejection::DiscountInvalid { .. } => "discount-invalid",
         Rejection::DiscountExhausted { .. } => "discount-exhausted",

@@ -40,6 +40,7 @@ pub struct Found {
 }
 
 /// One of the items that make up [`Found`].
+#[allow(clippy::large_enum_variant, reason = "one item of many is the order, and a box would be one allocation more")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum FoundItem {

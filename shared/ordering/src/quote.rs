@@ -54,8 +54,8 @@ impl Quote {
         let country = address.as_ref().map(|address| &address.country);
         let shipping_tax = tax(&mut lines, discount, shipping, (found, rules), country)?;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
-        let more = [shipping, tax].into_iter().flatten();
-        let total = more.fold(Some(goods), |sum, amount| sum?.checked_add(amount));
+        let mut more = [shipping, tax].into_iter().flatten();
+        let total = more.try_fold(goods, Money::checked_add);
         let total = total.filter(|total| total.is_chargeable()).ok_or(Rejection::TooExpensive)?;
         if request.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
@@ -63,7 +63,7 @@ impl Quote {
         let payments = payments(request, found, total)?;
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
-        Ok(Self { lines, subtotal, discount, shipping, shipping_tax, tax, address, total, payments, is_use_counted })
+        Ok(Self { lines, subtotal, discount, shipping_tax, tax, shipping, address, total, payments, is_use_counted })
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -156,16 +156,16 @@ fn tax(
     (found, rules): (&Found, &TaxRules),
     country: Option<&Country>,
 ) -> Result<Option<LineTax>, Rejection> {
-    let (Some(taxed), Some(taxes)) = (rules.taxed(), &found.taxes) else { return Ok(None) };
-    let Some(taxes) = taxes.of(country.unwrap_or(&taxed.country)) else { return Ok(None) };
+    let (Some(rules), Some(taxes)) = (rules.taxed(), &found.taxes) else { return Ok(None) };
+    let Some(taxes) = taxes.of(country.unwrap_or(&rules.country)) else { return Ok(None) };
     let rates = lines.iter().map(|line| match found.products.get(&line.product_id) {
         Some(product) => taxes.rate(&product.category),
         // Each line was made of a product.
         None => taxes.standard,
     });
     let rates: Vec<TaxRate> = rates.collect();
-    tax_lines(lines, discount, &rates, taxed.prices).ok_or(Rejection::TooExpensive)?;
-    Ok(shipping.map(|shipping| taxes.standard.tax(shipping, taxed.prices)))
+    tax_lines(lines, discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
+    Ok(shipping.map(|shipping| taxes.standard.tax(shipping, rules.prices)))
 }
 
 /// The address, and the price of shipping goods of this price to it.

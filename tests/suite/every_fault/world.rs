@@ -126,6 +126,7 @@ async fn open() -> Shop {
 
 impl World {
     /// Creates the first world, of which the others are copies.
+    #[allow(clippy::too_many_lines, reason = "the seed of all cases")]
     pub async fn create() -> (Self, Arc<Seed>) {
         let shop = open().await;
         let (ada, admin) = (shop.customer("ada"), shop.admin());

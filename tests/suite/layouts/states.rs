@@ -26,6 +26,7 @@ fn tax() -> LineTax {
 }
 
 /// The rare states, derived from the samples.
+#[allow(clippy::too_many_lines, reason = "one arm for each kind")]
 pub fn rare(samples: &[Image]) -> Vec<Image> {
     let mut rare = Vec::new();
     for sample in samples {

@@ -52,7 +52,7 @@ async fn open() -> Shop {
         for function in template.functions.iter_mut().filter(|function| function.handler == "place-order") {
             function.environment.insert("WAITING_ROOM_ORDERS".to_owned(), "1000000".to_owned());
         }
-        for function in template.functions.iter_mut() {
+        for function in &mut template.functions {
             function.environment.entry("TAX_COUNTRY".to_owned()).and_modify(|country| "DE".clone_into(country));
         }
         for source in &mut template.stream_sources {

@@ -34,6 +34,7 @@ pub(crate) struct Finished {
 }
 
 /// An unfinished event.
+#[allow(clippy::large_enum_variant, reason = "a batch has few events that lack lines")]
 enum Unfinished {
     /// The event can be published.
     Ready(Entry),

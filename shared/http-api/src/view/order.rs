@@ -183,7 +183,7 @@ impl From<WholeOrder> for OrderView {
         let shipments = shipments.into_iter().map(ShipmentView::from).collect();
         let returns = returns.into_iter().map(ReturnView::from).collect();
         let (lines, invoice) = (Some(lines), Some(invoice.into()));
-        Self { lines, invoice, ship_to, payment_method, returns, shipments, ..order.into() }
+        Self { lines, ship_to, payment_method, invoice, shipments, returns, ..order.into() }
     }
 }
 

@@ -54,6 +54,7 @@ impl Order {
 }
 
 /// An item of an order's collection.
+#[allow(clippy::large_enum_variant, reason = "each collection has one header, and a box would be one allocation more")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InOrder {

@@ -166,7 +166,9 @@ impl ShopItem {
                 Question::of(&OrdersOfProduct { product: &line.product_id, shard: *shard, placed: all }),
                 Question::of(&ProductsOfCustomer { customer, placed: *all }),
             ],
-            Self::OrderAddress(OrderAddress { order_id, .. }) => vec![of_order(order_id)],
+            Self::OrderAddress(OrderAddress { order_id, .. }) | Self::Shipment(Shipment { order_id, .. }) => {
+                vec![of_order(order_id)]
+            }
             Self::OrderFlag(OrderFlag { order_id, .. }) => vec![of_order(order_id), Question::of(&FlaggedOrders)],
             Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, .. }) => vec![
                 of_order(order),
@@ -182,7 +184,6 @@ impl ShopItem {
             Self::Return(Return { order_id, shard, .. }) => {
                 vec![of_order(order_id), Question::of(&OpenReturns { shard: *shard })]
             }
-            Self::Shipment(Shipment { order_id, .. }) => vec![of_order(order_id)],
             Self::QueuedOrder(order) => vec![of_order(&order.order_id)],
             Self::Discount(Discount { code, .. }) => vec![Question::of(&DiscountByCode { code })],
             Self::GiftCard(GiftCard { code, .. }) | Self::GiftCardEntry(GiftCardEntry { code, .. }) => {

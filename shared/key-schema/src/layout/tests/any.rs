@@ -19,6 +19,7 @@ use crate::layout::{
 macro_rules! any_entity {
     ($($kind:ident)+) => {
         /// One entity of any kind.
+        #[allow(clippy::large_enum_variant, reason = "tests")]
         #[derive(Clone, Debug, PartialEq)]
         pub(super) enum AnyEntity {
             $($kind($kind)),+
