@@ -77,6 +77,7 @@ async fn taxed(ada: &mut Witness) {
     let shop = taxes::shop(false).await;
     taxes::put(&shop, "0", &taxes::rates(1900, 700)).await.expect(200);
     ada.client = shop.customer("ada");
+    ada.post("/quotes", "taxed", taxes::both()).await.expect(200);
     ada.post("/orders", "taxed", taxes::both()).await.expect(201);
 }
 
