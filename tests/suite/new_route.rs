@@ -48,6 +48,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "confirm-image",
             "confirm-refund",
+            "erase-customer",
             "deliver-shipment",
             "receive-payment-event",
             "receive-return",
