@@ -109,7 +109,8 @@ async fn now_and_then(shop: &Shop) {
     change(Method::PATCH, "/customers/bob", json!({ "name": "Bob" }), 200).await;
     admin.get("/customers?username=bobby").await.expect(200);
     admin.get("/customers?email=b@b.de").await.expect(200);
-    change(Method::PATCH, "/products/thing", json!({ "name": "Thing", "category": "goods" }), 200).await;
+    change(Method::PATCH, "/products/thing", json!({ "name": "Thing", "category": "goods", "weightGrams": 400 }), 200)
+        .await;
     change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
