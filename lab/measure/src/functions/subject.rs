@@ -66,7 +66,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",
         change: UNCHANGED,
-        budget: Budget { init: 11.0, first: 4.1, warm: 3.8, binary: 6.3, memory: 3.2, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 4.1, warm: 3.8, binary: 6.3, memory: 3.4, system_calls: 13.5 },
     },
     Function {
         name: "get-order",
@@ -75,12 +75,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["rawPath"] = json!(format!("/orders/{}", shop.order));
             Ok(())
         },
-        budget: Budget { init: 11.0, first: 5.6, warm: 5.4, binary: 6.3, memory: 3.3, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 5.6, warm: 5.4, binary: 6.3, memory: 3.5, system_calls: 13.5 },
     },
     Function {
         name: "list-orders",
         change: UNCHANGED,
-        budget: Budget { init: 55.0, first: 12.0, warm: 20.0, binary: 6.3, memory: 3.8, system_calls: 46.0 },
+        budget: Budget { init: 55.0, first: 12.0, warm: 20.0, binary: 6.3, memory: 4.0, system_calls: 46.0 },
     },
     Function {
         name: "place-order",
@@ -89,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["body"] = json!(one_line().to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 9.8, warm: 9.7, binary: 7.7, memory: 3.9, system_calls: 16.8 },
+        budget: Budget { init: 11.8, first: 9.8, warm: 9.7, binary: 7.7, memory: 4.1, system_calls: 16.8 },
     },
     Function {
         name: "drain-writes",
@@ -101,7 +101,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["Records"][0]["body"] = json!(message.to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 10.7, warm: 10.6, binary: 7.7, memory: 3.9, system_calls: 23.0 },
+        budget: Budget { init: 11.8, first: 10.7, warm: 10.6, binary: 7.7, memory: 4.1, system_calls: 23.0 },
     },
     Function {
         name: "count-orders",
@@ -114,7 +114,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
             Ok(())
         },
-        budget: Budget { init: 11.0, first: 10.4, warm: 6.3, binary: 7.7, memory: 3.8, system_calls: 14.0 },
+        budget: Budget { init: 11.0, first: 10.4, warm: 6.3, binary: 7.7, memory: 4.0, system_calls: 14.0 },
     },
 ];
 
