@@ -1,25 +1,15 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
-use http_api::{Answer, Caller, Example, Json, Kind, Problem, QuoteView, QuotedPaymentView, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
 use key_schema::entity::Rejection;
 use ordering::{Basket, OrderRequest, PayLater, Quote, Quotes};
 use table::Budget;
 
-use crate::place_order::not_a_basket;
+use crate::place_order::{REFUSES, not_a_basket};
 
 pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .summary("Answer what an order would cost, without placing it.")
-    .refuses(&[
-        Kind::NotFound,
-        Kind::OpenUnits,
-        Kind::OutOfStock,
-        Kind::PriceChanged,
-        Kind::NotShipped,
-        Kind::DiscountInvalid,
-        Kind::DiscountExhausted,
-        Kind::GiftCardInvalid,
-        Kind::GiftCardBalance,
-    ])
+    .refuses(REFUSES)
     .access(ordering::QUOTE)
     .example(Example::at("09:34:30").body(
         r#"{

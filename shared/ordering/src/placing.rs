@@ -142,8 +142,8 @@ impl<'a> Placing<'a> {
         self.ask.basket.request().expected_total.or(self.quoted)
     }
 
-    /// The keys of everything that the order depends on, and of the order itself: two more than
-    /// `Basket::keys_of`, and at most 94 of the 100 that one BatchGetItem allows.
+    /// The keys of everything that the order depends on, and of the order itself: two more than `Basket::keys_of`, and at
+    /// most 94 of the 100 that one BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
         keys.extend(self.ask.basket.keys_of(&self.ask.customer, self.max_open_units, &self.tax_rules));
