@@ -1,15 +1,16 @@
 //! Invariants of a quote, for any shop and any basket.
 
+mod rates;
+
 use key_schema::entity::{
-    Address, BandsBy, CountryTaxes, Customer, CustomerAddresses, Discount, GiftCard, OrderLine, Payment, Prices,
-    Product, Rejection, SavedAddress, ShippingBand, ShippingRates, ShippingZone, Stock, TaxRate, Taxes, WholeStock,
-    tax_on_top,
+    Customer, Discount, GiftCard, OrderLine, Payment, Prices, Product, Rejection, Stock, WholeStock, tax_on_top,
 };
-use key_schema::value::{AddressId, Cells, Country, Currency, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{Cells, Currency, Money, OrderId, ProductId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, SavedId, ShipTo, TaxRules};
+use self::rates::{germany, ship, taxes};
+use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, TaxRules};
 
 pub(crate) fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
@@ -85,59 +86,6 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         request.discount_code = Some(code);
     }
     (request, found)
-}
-
-fn germany() -> Country {
-    Country::try_from("DE".to_owned()).expect("a country")
-}
-
-/// One rate for all that is sold in Germany.
-fn taxes(rate: i64) -> Taxes {
-    let standard = TaxRate::try_from(rate).expect("a rate");
-    let countries = vec![CountryTaxes { country: germany(), standard, categories: Vec::new() }];
-    Taxes { countries, updated_at: now(), version: 1 }
-}
-
-/// Adds an address to the request, and rates with one price.
-fn ship(
-    request: &mut OrderRequest,
-    found: &mut Found,
-    by_weight: bool,
-    rate: i64,
-    free_from: Option<i64>,
-    grams: i64,
-    saved: bool,
-) {
-    let address = Address {
-        name: "Ada".to_owned(),
-        line1: "Way 1".to_owned(),
-        line2: None,
-        city: "Berlin".to_owned(),
-        postal_code: Some("10115".to_owned()),
-        region: None,
-        country: "DE".parse().expect("a country"),
-    };
-    for product in found.products.values_mut() {
-        product.weight_grams = Some(grams.try_into().expect("a weight"));
-    }
-    let by = if by_weight { BandsBy::Weight } else { BandsBy::Price };
-    let bands = vec![ShippingBand { up_to: None, price: rate }];
-    let zone =
-        ShippingZone { countries: vec![address.country.clone()], currency: eur(0).currency(), by, bands, free_from };
-    found.rates = Some(ShippingRates { zones: vec![zone], updated_at: now(), version: 1 });
-    if !saved {
-        request.ship_to = Some(ShipTo::Address(address));
-        return;
-    }
-    let address_id: AddressId = "home".parse().expect("an id");
-    found.addresses = Some(CustomerAddresses {
-        customer_id: "ada".parse().expect("an id"),
-        addresses: vec![SavedAddress { address_id: address_id.clone(), address }],
-        default: None,
-        updated_at: now(),
-        version: 1,
-    });
-    request.ship_to = Some(ShipTo::Saved(SavedId { address_id }));
 }
 
 fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
