@@ -8,16 +8,15 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Address, BandsBy, Cart, CartLine, CategoryTax, CopyProgress, CopyTask, CountryTaxes, Customer, CustomerAddresses,
-    Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderAddress, OrderFlag,
-    OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription,
-    ProviderPayment, QueuedOrder, Refusal, Rejection, Repair, Return, SavedAddress, Shipment, ShippingBand,
-    ShippingRates, ShippingZone, Side, Stock, StockCell, TaxRate, Taxes, UsernameClaim, ViewMark,
+    Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord,
+    ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
+    PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair,
+    Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
-    AddressId, Cells, Country, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money,
-    OrderId, ProductId, Quantity, RequestHash, ReturnId, ShipmentId, Timestamp,
+    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId, ProductId,
+    Quantity, RequestHash, ReturnId, ShipmentId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -26,6 +25,7 @@ use super::{Kind, NoSample, Revision, SampleSizes};
 
 mod counted;
 mod order;
+mod rates;
 
 type Images = Vec<(Kind, Item)>;
 
@@ -131,56 +131,11 @@ impl<'a> Parts<'a> {
         })
     }
 
-    fn taxes(&self, revision: Revision) -> Result<Item, NoSample> {
-        let category = "k".repeat(self.sizes.id).parse()?;
-        let reduced = CategoryTax { category, rate: TaxRate::try_from(700)? };
-        let country = Country::try_from("DE".to_owned())?;
-        let taxes = CountryTaxes { country, standard: TaxRate::try_from(1900)?, categories: vec![reduced] };
-        item(&Taxes { countries: vec![taxes], updated_at: self.at, version: number(revision).into() })
-    }
-
     fn name(&self, revision: Revision) -> String {
         if revision == First { "n" } else { "m" }.repeat(self.sizes.name)
     }
 
     /// An address book, the address of an order, and shipping rates.
-    fn shipping(&self) -> Result<Images, NoSample> {
-        let text = || "a".repeat(self.sizes.id.min(30));
-        let address = Address {
-            name: text(),
-            line1: text(),
-            line2: Some(text()),
-            city: text(),
-            postal_code: Some("10115".to_owned()),
-            region: Some(text()),
-            country: "DE".parse()?,
-        };
-        let address_id: AddressId = "home".parse()?;
-        let book = CustomerAddresses {
-            customer_id: self.customer.clone(),
-            addresses: vec![SavedAddress { address_id: address_id.clone(), address: address.clone() }],
-            default: Some(address_id),
-            updated_at: self.at,
-            version: 8_007_199_254_740_991,
-        };
-        let rates = ShippingRates {
-            zones: vec![ShippingZone {
-                countries: vec!["DE".parse()?, "AT".parse()?],
-                currency: self.price.currency(),
-                by: BandsBy::Weight,
-                bands: vec![ShippingBand { up_to: Some(2000), price: 490 }, ShippingBand { up_to: None, price: 890 }],
-                free_from: Some(5000),
-            }],
-            updated_at: self.at,
-            version: 1,
-        };
-        Ok(vec![
-            (Kind::CustomerAddresses, item(&book)?),
-            (Kind::OrderAddress, item(&OrderAddress { order_id: self.order.clone(), address })?),
-            (Kind::ShippingRates, item(&rates)?),
-        ])
-    }
-
     fn amount(&self, amount: u32) -> Money {
         Money::nearest(amount.into(), self.price.currency())
     }
