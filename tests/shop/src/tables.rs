@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::kills::Kills;
 use crate::{Shop, engine, template_text, uncounted};
 
+/// The variable that says for how many milliseconds a function uses a phase of a move.
+const PHASE_CACHE: &str = "MOVE_CACHE_MILLISECONDS";
+
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
 pub fn template_with(tables: &str) -> Template {
     template_of(engine::new_table_name(), tables)
@@ -70,10 +73,16 @@ impl Shop {
         (shop, kills)
     }
 
-    /// A deployment of the same stack with other tables, beside this one, which must outlive it.
+    /// A deployment of the same stack with other tables, beside this one, which must outlive it. Its functions use a phase
+    /// as long as this shop's functions do: a test whose steps do not wait would otherwise find a phase of before the step.
     pub async fn redeployed(&self, tables: &str) -> Self {
         let table = name_of(self.template(), Layout::V1).expect("the table of layout v1");
-        let template = template_of(table.to_owned(), tables);
+        let mut template = template_of(table.to_owned(), tables);
+        if let Some(cache) = variable(self.template(), PHASE_CACHE) {
+            for function in &mut template.functions {
+                function.environment.insert(PHASE_CACHE.to_owned(), cache.to_owned());
+            }
+        }
         Self::start_at(Some(self.dynamodb_url().to_owned()), template, BTreeMap::new(), |functions| functions).await
     }
 
