@@ -1,15 +1,15 @@
 //! `POST /orders/{orderId}/cancellation`: cancels an order, or some units of it, and returns what they took.
 
-use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Replayable, Route, Scope};
 use key_schema::entity::{CancellationCause, Order};
 use key_schema::value::{Name, OrderId};
 use ordering::steps::Cancel;
-use ordering::{Lifecycle, RequestedLine, Transitioned};
+use ordering::{Lifecycle, RequestedLine};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop)
     .summary(
@@ -47,15 +47,9 @@ pub async fn handle(
     let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
     let cancel = Cancel { cause, reason: reason.as_deref() };
     let may_see = |order: &Order| caller.may_see(&order.customer_id);
-    let changed = match lines.map(units::of).transpose()? {
+    let cancelled = match lines.map(units::of).transpose()? {
         None => orders.cancel(&id, cancel, may_see, budget).await?,
         Some(lines) => orders.cancel_units(&id, &lines, cancel, may_see, budget).await?,
     };
-    match changed {
-        Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
-        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("order")),
-    }
+    changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

@@ -1,13 +1,13 @@
 //! `POST /invoices/{invoiceId}/payments`: captures an authorized card payment, or records a bank transfer.
 
-use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Lifecycle, Transitioned};
+use ordering::Lifecycle;
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::changed;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
     .summary(
@@ -39,15 +39,9 @@ pub async fn handle(
     OptionalJson(Capture { reference }): OptionalJson<Capture>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    let changed = match reference {
+    let captured = match reference {
         Some(reference) => orders.capture(&id, &String::from(reference), budget).await?,
         None => orders.request_capture(&id, budget).await?,
     };
-    match changed {
-        Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
-        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("invoice")),
-    }
+    changed::answer(captured, "invoice", |order| Ok(order.invoice.into()))
 }

@@ -1,14 +1,14 @@
 //! `POST /orders/{orderId}/status`: marks an order as being packed, shipped or delivered.
 
-use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
 use key_schema::value::OrderId;
-use ordering::{CaptureWhen, Lifecycle, Transitioned};
+use ordering::{CaptureWhen, Lifecycle};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::changed;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
     .summary("Mark an order as being packed, shipped or delivered, as a whole.")
@@ -31,11 +31,6 @@ pub async fn handle(
     Json(NewStatus { status }): Json<NewStatus>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
-    match orders.advance(&id, status, capture == CaptureWhen::Shipped, budget).await? {
-        Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
-        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("order")),
-    }
+    let advanced = orders.advance(&id, status, capture == CaptureWhen::Shipped, budget).await?;
+    changed::answer(advanced, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

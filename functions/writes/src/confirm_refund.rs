@@ -7,7 +7,7 @@ use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::changed;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
     .summary(
@@ -37,13 +37,11 @@ pub async fn handle(
     Json(Refund { reference }): Json<Refund>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    match orders.confirm_refund(&id, &String::from(reference), budget).await? {
-        Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
-        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
-        Transitioned::Refused(status) => {
-            Err(Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status))
-        }
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("invoice")),
+    let confirmed = orders.confirm_refund(&id, &String::from(reference), budget).await?;
+    if let Transitioned::Refused(status) = confirmed {
+        return Err(
+            Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status)
+        );
     }
+    changed::answer(confirmed, "invoice", |order| Ok(order.invoice.into()))
 }

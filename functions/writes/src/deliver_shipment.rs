@@ -1,11 +1,11 @@
 //! `POST /shipments/{shipmentId}/delivery`: records that a shipment was delivered.
 
-use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, Route, Scope, ShipmentView};
+use http_api::{Answer, Example, Json, Kind, Path, Replayable, Route, Scope, ShipmentView};
 use key_schema::value::ShipmentId;
-use ordering::{Lifecycle, Transitioned};
+use ordering::Lifecycle;
 use table::Budget;
 
-use crate::units;
+use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/shipments/{shipmentId}/delivery", Scope::Admin)
     .summary(
@@ -21,11 +21,6 @@ pub async fn handle(
     Path(id): Path<ShipmentId>,
     budget: Budget,
 ) -> Answer<Replayable<Json<ShipmentView>>> {
-    match orders.deliver_shipment(&id, budget).await? {
-        Transitioned::Done(whole) => Ok(Replayable::first(Json(units::shipment_of(whole, &id)?))),
-        Transitioned::DoneBefore(whole) => Ok(Replayable::again(Json(units::shipment_of(whole, &id)?))),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("shipment")),
-    }
+    let delivered = orders.deliver_shipment(&id, budget).await?;
+    changed::answer(delivered, "shipment", |whole| units::shipment_of(whole, &id))
 }

@@ -2,13 +2,13 @@
 
 use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
 use key_schema::value::{Name, ReturnId};
+use ordering::Lifecycle;
 use ordering::steps::{Receipt, Verdict};
-use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/returns/{returnId}/receipt", Scope::Admin)
     .summary(
@@ -48,11 +48,6 @@ pub async fn handle(
         (true, ..) => return Err(Problem::invalid("An accepted return needs restock, and has no reason.")),
         (false, ..) => return Err(Problem::invalid("A refused return needs a reason, and has no restock.")),
     };
-    match orders.receive_return(Receipt { id: &id, verdict }, budget).await? {
-        Transitioned::Done(whole) => Ok(Replayable::first(Json(units::return_of(whole, &id)?))),
-        Transitioned::DoneBefore(whole) => Ok(Replayable::again(Json(units::return_of(whole, &id)?))),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("return")),
-    }
+    let received = orders.receive_return(Receipt { id: &id, verdict }, budget).await?;
+    changed::answer(received, "return", |whole| units::return_of(whole, &id))
 }

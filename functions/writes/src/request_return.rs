@@ -1,15 +1,15 @@
 //! `POST /orders/{orderId}/returns`: requests the return of units of a delivered order.
 
-use http_api::{Answer, Caller, Created, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
-use key_schema::entity::{LineUnits, Order, WholeOrder};
+use http_api::{Answer, Caller, Created, Example, Json, Kind, Path, ReturnView, Route, Scope};
+use key_schema::entity::{LineUnits, Order};
 use key_schema::value::{IdempotencyKey, Name, OrderId, ReturnId};
 use ordering::steps::ReturnRequest;
-use ordering::{Lifecycle, RequestedLine, Transitioned, Withdrawal};
+use ordering::{Lifecycle, RequestedLine, Withdrawal};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/returns", Scope::Shop)
     .summary(
@@ -50,20 +50,7 @@ pub async fn handle(
     let within_days = (!caller.is_admin).then_some(withdrawal.days);
     let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within_days };
     let may_see = |order: &Order| caller.may_see(&order.customer_id);
-    match orders.request_return(&order, request, may_see, budget).await? {
-        Transitioned::Done(whole) => created(whole, &id, Replayable::first),
-        Transitioned::DoneBefore(whole) => created(whole, &id, Replayable::again),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("order")),
-    }
-}
-
-fn created(
-    whole: WholeOrder,
-    id: &ReturnId,
-    answer: fn(Json<ReturnView>) -> Replayable<Json<ReturnView>>,
-) -> Answer<Created<Json<ReturnView>>> {
-    let location = format!("/orders/{}/returns", whole.order.order_id);
-    Ok(Created { location, answer: answer(Json(units::return_of(whole, id)?)) })
+    let requested = orders.request_return(&order, request, may_see, budget).await?;
+    let answer = changed::answer(requested, "order", |whole| units::return_of(whole, &id))?;
+    Ok(Created { location: format!("/orders/{order}/returns"), answer })
 }

@@ -1,15 +1,14 @@
 //! `POST /orders/{orderId}/shipments`: ships units of an order.
 
-use http_api::{Answer, Created, Example, Json, Kind, Path, Problem, Replayable, Route, Scope, ShipmentView};
-use key_schema::entity::WholeOrder;
+use http_api::{Answer, Created, Example, Json, Kind, Path, Problem, Route, Scope, ShipmentView};
 use key_schema::value::{IdempotencyKey, Name, OrderId, ShipmentId};
 use ordering::steps::ShipmentRequest;
-use ordering::{CaptureWhen, Lifecycle, RequestedLine, Transitioned};
+use ordering::{CaptureWhen, Lifecycle, RequestedLine};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::units;
+use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/shipments", Scope::Admin)
     .summary(
@@ -66,20 +65,7 @@ pub async fn handle(
         tracking_url: tracking_url.as_deref(),
         captures: capture == CaptureWhen::Shipped,
     };
-    match orders.ship_items(&order, request, budget).await? {
-        Transitioned::Done(whole) => created(whole, &id, Replayable::first),
-        Transitioned::DoneBefore(whole) => created(whole, &id, Replayable::again),
-        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
-        Transitioned::Denied(denial) => Err(units::denied(denial)),
-        Transitioned::NotFound => Err(Problem::not_found("order")),
-    }
-}
-
-fn created(
-    whole: WholeOrder,
-    id: &ShipmentId,
-    answer: fn(Json<ShipmentView>) -> Replayable<Json<ShipmentView>>,
-) -> Answer<Created<Json<ShipmentView>>> {
-    let location = format!("/orders/{}/shipments", whole.order.order_id);
-    Ok(Created { location, answer: answer(Json(units::shipment_of(whole, id)?)) })
+    let shipped = orders.ship_items(&order, request, budget).await?;
+    let answer = changed::answer(shipped, "order", |whole| units::shipment_of(whole, &id))?;
+    Ok(Created { location: format!("/orders/{order}/shipments"), answer })
 }
