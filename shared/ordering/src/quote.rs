@@ -9,10 +9,8 @@ use key_schema::value::{Country, Money, Timestamp};
 use crate::found::Found;
 use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules};
 
-/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` and with the `tax` on
-/// top, and the payments add up to `total`.
-/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping`, and
-/// the payments add up to `total`.
+/// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping` and the
+/// `tax` on top, and the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The lines, sorted by product id, as they are stored.
