@@ -9,9 +9,7 @@ use super::{InvoiceView, ReturnView, ShipmentView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
-/// add up to it. In lists, lines, address, invoice, returns and flag are left out; customers never see the flag.
-/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
-/// invoice, shipments, returns and flag are left out; customers never see the flag.
+/// add up to it. In lists, lines, address, invoice, shipments, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]

@@ -242,8 +242,7 @@ pub struct OrderFlag {
     pub flagged_at: Timestamp,
 }
 
-/// An order with its lines, its invoice, its address, its flag and its returns.
-/// An order with its lines, its invoice, its flag, its returns and its shipments.
+/// An order with its lines, its invoice, its address, its flag, its returns and its shipments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeOrder {
     /// The header.
