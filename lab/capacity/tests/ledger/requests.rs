@@ -3,6 +3,7 @@
 mod lifecycle;
 mod placing;
 mod reading;
+mod rights;
 mod things;
 
 use serde_json::Value;
@@ -23,6 +24,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     placing::refusals(shop).await;
     placing::waiting(shop).await;
     things::changes(shop).await;
+    rights::of_a_customer(shop).await;
 }
 
 /// An order as the shop answered it.

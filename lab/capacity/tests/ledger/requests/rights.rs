@@ -1,0 +1,22 @@
+//! What a customer may ask about the data of a person: to see it, and to have it erased.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::metered_shop::MeteredShop;
+
+pub async fn of_a_customer(shop: &mut MeteredShop) {
+    let id = shop.id("c", 2);
+    let (customer, path) = (shop.shop.customer(&id), format!("/customers/{id}"));
+    let sign_up = json!({
+        "username": shop.id("u", 3), "email": format!("{}@example.com", shop.id("e", 3)), "name": shop.name('n'),
+    });
+    customer.post("/customers", sign_up).await.expect(201);
+    shop.pass().await;
+    customer.get(&format!("{path}/export")).await.expect(200);
+    shop.check("export-customer", "of a customer without orders").await;
+    for case in ["of a customer without orders", "again"] {
+        customer.send(Method::DELETE, &path, &[], None).await.expect(204);
+        shop.check("erase-customer", case).await;
+    }
+}
