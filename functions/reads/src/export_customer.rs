@@ -11,8 +11,8 @@ use table::{Budget, Error, Reader};
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Shop)
     .summary(
-        "Everything about a customer: first the profile with the cart, then each order with its lines, invoice, payments, \
-             returns and flag, newest first.",
+        "Everything about a customer: first the profile with the address book and the cart, then each order with its lines, \
+         invoice, payments, returns and flag, newest first.",
     )
     .limit(10, 20)
     .access(&[
@@ -39,13 +39,17 @@ pub async fn handle(
         InCustomer::Cart(cart) if !cart.is_absent(now) => Some(cart.clone()),
         _ => None,
     });
+    let addresses = items.iter().find_map(|item| match item {
+        InCustomer::CustomerAddresses(book) => Some(book.clone()),
+        _ => None,
+    });
     let (profile, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
 
     let page = PageRequest { limit: page.limit.min(MOST), ..page };
     let Page { items, next } = table.page(&ProfileAndOrders { customer: &id }, &page).await?;
     let mut exported = Vec::new();
     if items.iter().any(|item| matches!(item, ProfileOrOrder::Customer(_))) {
-        exported.push(ExportedView::profile(profile, stats, cart));
+        exported.push(ExportedView::profile(profile, stats, addresses, cart));
     }
     let orders = items.into_iter().filter_map(|item| match item {
         ProfileOrOrder::Order(order) => Some(whole(&table, order, budget)),

@@ -23,7 +23,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Customer", &["createdAt", "customerId", "email", "name", "stats", "username", "version"]),
     ("CustomerStats", &["orders", "spent"]),
     ("Discount", &["code", "createdAt", "from", "maxUses", "percent", "to", "uses"]),
-    ("Exported", &["cart", "customer", "flag", "order"]),
+    ("Exported", &["addresses", "cart", "customer", "flag", "order"]),
     ("Facets", &["categories", "prices"]),
     ("Flag", &["flaggedAt", "reason"]),
     ("GatewayMessage", &["message"]),

@@ -7,10 +7,15 @@ use serde_json::{Value, json};
 use super::{advance, cancel, id, pay, request_return, shop, things};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_has_the_profile_the_cart_and_every_order_with_its_parts() {
+async fn an_export_has_the_profile_the_addresses_the_cart_and_every_order_with_its_parts() {
     let shop = shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let cart = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(things(3).to_string())).await.expect(200);
+    let home = json!({
+        "name": "Ada Lovelace", "line1": "Chausseestrasse 1", "city": "Berlin", "postalCode": "10115", "country": "DE",
+    });
+    let book = json!({ "addresses": [home] }).to_string();
+    let book = ada.send(Method::PUT, "/customers/ada/addresses", &[], Some(book)).await.expect(200);
     let cancelled = ada.order("a", things(1)).await.expect(201);
     cancel(&ada, &cancelled, "changed my mind").await;
     let order = ada.order("b", things(2)).await.expect(201);
@@ -25,6 +30,7 @@ async fn an_export_has_the_profile_the_cart_and_every_order_with_its_parts() {
     let all = ada.walk("/customers/ada/export", 100).await;
     let [profile, newest, oldest] = &all[..] else { panic!("{all:?}") };
     assert_eq!((&profile["customer"], &profile["cart"]), (&ada.get("/customers/ada").await.expect(200), &cart));
+    assert_eq!(profile["addresses"], book);
     assert_eq!(newest["order"], ada.get(&format!("/orders/{}", id(&order))).await.expect(200));
     assert_eq!(newest["order"]["returns"][0]["reason"], "too small");
     assert_eq!(newest["flag"]["reason"], "a frequent sender");

@@ -1,15 +1,18 @@
-use key_schema::entity::{Cart, Customer, CustomerStats, WholeOrder};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, WholeOrder};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{CartView, CustomerView, FlagView, OrderView};
+use super::{AddressesView, CartView, CustomerView, FlagView, OrderView};
 
-/// An item of the export of a customer: either the profile with the cart, or an order with its flag.
+/// An item of the export of a customer: either the profile with the address book and the cart, or an
+/// order with its flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Exported)]
 pub struct ExportedView {
     #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<CustomerView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    addresses: Option<AddressesView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cart: Option<CartView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,15 +23,25 @@ pub struct ExportedView {
 }
 
 impl ExportedView {
-    /// The profile with its sums and the cart.
-    pub fn profile(customer: Customer, stats: Option<CustomerStats>, cart: Option<Cart>) -> Self {
-        let customer = Some(CustomerView::new(customer, stats));
-        Self { customer, cart: cart.map(CartView::from), order: None, flag: None }
+    /// The profile with its sums, the address book and the cart.
+    pub fn profile(
+        customer: Customer,
+        stats: Option<CustomerStats>,
+        addresses: Option<CustomerAddresses>,
+        cart: Option<Cart>,
+    ) -> Self {
+        Self {
+            customer: Some(CustomerView::new(customer, stats)),
+            addresses: addresses.map(AddressesView::from),
+            cart: cart.map(CartView::from),
+            order: None,
+            flag: None,
+        }
     }
 
     /// An order with everything that belongs to it.
     pub fn order(mut whole: WholeOrder) -> Self {
         let flag = whole.flag.take().map(FlagView::from);
-        Self { customer: None, cart: None, order: Some(Box::new(whole.into())), flag }
+        Self { customer: None, addresses: None, cart: None, order: Some(Box::new(whole.into())), flag }
     }
 }
