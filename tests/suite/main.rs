@@ -32,6 +32,7 @@ mod every_fault;
 mod expiry;
 mod faults;
 mod generated;
+mod gift_cards;
 mod given_up;
 mod guests;
 mod history;

@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "cancel-guest-order",
             "cancel-order",
             "create-discount",
+            "create-gift-card",
             "export-customer",
             "find-customer",
             "list-invoice-payments",

@@ -1,6 +1,6 @@
 //! `GET /gift-cards/{code}`: one gift card with its entries.
 
-use http_api::{Answer, Caller, Example, GiftCardView, Json, Kind, Path, Problem, Route, Scope};
+use http_api::{Answer, Caller, Example, GiftCardView, Kind, Path, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::layout::GiftCardByCode;
 use key_schema::value::GiftCardCode;
@@ -14,9 +14,9 @@ pub const ROUTE: Route = Route::get("/gift-cards/{code}", Scope::Shop)
     .example(Example::at("09:44:40").path("GIFT-50-7QKX-M2TD"));
 
 /// Anyone who knows the code may spend the card, and so may see it. Only admins see on which orders it was spent.
-pub async fn handle(table: Reader, Path(code): Path<GiftCardCode>, caller: Caller) -> Answer<Json<GiftCardView>> {
+pub async fn handle(table: Reader, Path(code): Path<GiftCardCode>, caller: Caller) -> Answer<Versioned<GiftCardView>> {
     let items = table.collection(&GiftCardByCode { code: &code }).await?;
 
     let (card, entries) = GiftCardByCode::assemble(items).ok_or_else(|| Problem::not_found("gift card"))?;
-    Ok(Json(GiftCardView::new(card, entries, &caller)))
+    Ok(Versioned::new(card.version, GiftCardView::new(card, entries, &caller)))
 }

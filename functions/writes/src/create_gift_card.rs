@@ -1,9 +1,11 @@
 //! `POST /gift-cards`: creates a gift card.
 
-use http_api::{Answer, Created, Example, IssuedGiftCardView, Json, Kind, Problem, Replayable, Route, Scope};
+use http_api::{
+    Answer, Created, Example, IssuedGiftCardView, Json, Kind, Problem, Replayable, Route, Scope, Versioned,
+};
 use key_schema::access::Access;
 use key_schema::entity::GiftCard;
-use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
+use key_schema::value::{Charge, GiftCardCode, Money, Timestamp, optional_moment};
 use serde::Deserialize;
 use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
@@ -28,6 +30,9 @@ pub struct NewGiftCard {
     /// The initial balance: at least 1 minor unit.
     #[schema(schema_with = positive_charge, required)]
     balance: Charge,
+    /// The card can be spent before this moment, which must be in the future; forever if absent.
+    #[schema(schema_with = optional_moment, required = false)]
+    valid_until: Option<Timestamp>,
 }
 
 fn positive_charge() -> RefOr<Schema> {
@@ -44,7 +49,7 @@ pub async fn handle(
     table: Writer,
     Json(new): Json<NewGiftCard>,
     budget: Budget,
-) -> Answer<Created<Json<IssuedGiftCardView>>> {
+) -> Answer<Created<Versioned<IssuedGiftCardView>>> {
     if new.code.as_str().len() < SHORTEST_CODE {
         return Err(Problem::new(
             Kind::Validation,
@@ -56,14 +61,22 @@ pub async fn handle(
         return Err(Problem::new(Kind::Validation, "balance.amount: must be at least 1"));
     }
 
-    let card = GiftCard { code: new.code, balance, initial: balance, created_at: Timestamp::now() };
+    let now = Timestamp::now();
+    // An expired card is useless, and its code could never be used again.
+    if new.valid_until.is_some_and(|until| until <= now) {
+        return Err(Problem::new(Kind::Validation, "validUntil: must be in the future"));
+    }
+
+    let card = GiftCard { valid_until: new.valid_until, ..GiftCard::new(new.code, balance, now) };
     let location = format!("/gift-cards/{}", card.code);
     let answer = match table.put_new(&card, budget).await? {
-        Put::New => Replayable::first(Json(card.into())),
-        Put::Exists(existing) if existing.is_same_request(&card) => {
-            Replayable::again(Json(existing.as_created().into()))
-        }
+        Put::New => Replayable::first(shown(card)),
+        Put::Exists(existing) if existing.is_same_request(&card) => Replayable::again(shown(existing.as_created())),
         Put::Exists(_) => return Err(Problem::already_exists("gift card")),
     };
     Ok(Created { location, answer })
+}
+
+fn shown(card: GiftCard) -> Versioned<IssuedGiftCardView> {
+    Versioned::new(card.version, card.into())
 }

@@ -123,6 +123,13 @@ pub(super) struct GiftCardRecord {
     /// they left.
     pub initial: Money,
     pub created_at: Timestamp,
+    /// The first moment at which no order can spend the card any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub valid_until: Option<Timestamp>,
+    /// Whether the card is blocked. The orders of the history may have spent it before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
 }
 
 fn one() -> u64 {
@@ -307,15 +314,19 @@ impl GiftCardRecord {
     pub(super) fn entity(&self, now: Timestamp) -> Result<GiftCard, Vec<String>> {
         let mut reasons = Vec::new();
         past(&mut reasons, "createdAt", self.created_at, now);
-        let Self { code, initial, created_at } = self.clone();
+        let Self { code, initial, created_at, valid_until, blocked } = self.clone();
         require(&mut reasons, initial.is_chargeable(), || format!("initial: {initial} is too much"));
-        if reasons.is_empty() { Ok(GiftCard { code, balance: initial, initial, created_at }) } else { Err(reasons) }
+        if reasons.is_empty() {
+            Ok(GiftCard { valid_until, blocked, ..GiftCard::new(code, initial, created_at) })
+        } else {
+            Err(reasons)
+        }
     }
 }
 
 impl From<GiftCard> for GiftCardRecord {
     fn from(card: GiftCard) -> Self {
-        let GiftCard { code, initial, created_at, .. } = card;
-        Self { code, initial, created_at }
+        let GiftCard { code, initial, created_at, valid_until, blocked, .. } = card;
+        Self { code, initial, created_at, valid_until, blocked }
     }
 }

@@ -89,7 +89,8 @@ impl Audit {
             return None;
         }
         let by = claims.and_then(|claims| claims.sub.as_deref()).and_then(|sub| sub.parse().ok());
-        let ids = event.path_parameters().into_iter().flatten().filter(|(_, value)| is_id(value));
+        let ids = event.path_parameters().filter(|_| !names_secrets(route.path)).into_iter().flatten();
+        let ids = ids.filter(|(_, value)| is_id(value));
         Some(Self { route, by, ids: ids.map(|(name, value)| (name.clone(), value.clone())).collect() })
     }
 
@@ -97,7 +98,6 @@ impl Audit {
     pub(crate) fn write(&self, request_id: &str, answer: &Answer, outcome: Option<Outcome>) {
         let (reply, problem) = (answer.as_ref().ok(), answer.as_ref().err());
         let status = answer.as_ref().map_or_else(|problem| problem.kind().status(), Reply::status);
-        let is_secret = |path: &&str| SECRET_COLLECTIONS.iter().any(|name| path.split('/').nth(1) == Some(name));
         lambda::audit(&Entry {
             timestamp: Timestamp::now(),
             level: "FATAL",
@@ -107,7 +107,7 @@ impl Audit {
             method: self.route.method.as_str(),
             path: self.route.path,
             ids: &self.ids,
-            created: reply.and_then(Reply::location).filter(|path| !is_secret(path)),
+            created: reply.and_then(Reply::location).filter(|path| !names_secrets(path)),
             products: reply.map_or(&[], Reply::products),
             status: status.as_u16(),
             version: reply.and_then(Reply::version),
@@ -115,6 +115,11 @@ impl Audit {
             outcome: outcome.filter(|_| status.is_server_error()),
         });
     }
+}
+
+/// Whether the path is of a collection whose resources are named by codes.
+fn names_secrets(path: &str) -> bool {
+    SECRET_COLLECTIONS.iter().any(|name| path.split('/').nth(1) == Some(name))
 }
 
 fn is_of_staff(scopes: &str) -> bool {

@@ -77,7 +77,7 @@ kinds! {
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
     DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";
-    /// A gift card does not exist, or has another currency than the order.
+    /// A gift card does not exist, is blocked, has expired, or has another currency than the order.
     GiftCardInvalid = "gift-card-invalid" CONFLICT "The gift card is not valid";
     GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
     /// The payment provider takes no card payment of so small an amount.

@@ -59,7 +59,8 @@ impl Problem {
             // The problem does not name the card: that would reveal, without a payment, that the cards before it exist.
             Rejection::GiftCardInvalid { code: _ } => Self::new(
                 Kind::GiftCardInvalid,
-                "A gift card of the order does not exist, or has another currency. Check each: GET /gift-cards/{code}.",
+                "A gift card of the order does not exist, is blocked, has expired, or has another currency. Check each: GET \
+                 /gift-cards/{code}.",
             ),
             Rejection::GiftCardBalance { code } => Self::new(
                 Kind::GiftCardBalance,

@@ -77,7 +77,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),
     (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
     (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
-    (GiftCard::TYPE, &["balance"]),
+    (GiftCard::TYPE, &["balance", "blocked", "validUntil", "version"]),
     (GiftCardEntry::TYPE, &["returned", "status"]),
     (DayTotals::TYPE, &["EntityType", "date", "orders", "revenue:*", "status:*", "units"]),
 ];

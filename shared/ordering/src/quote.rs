@@ -58,7 +58,7 @@ impl Quote {
         if request.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
         }
-        let payments = payments(request, found, total)?;
+        let payments = payments(request, found, total, now)?;
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
         Ok(Self { lines, subtotal, discount, shipping_tax, tax, shipping, address, total, payments, is_use_counted })
@@ -192,16 +192,17 @@ fn shipping(
 ///
 /// If a gift card is empty and the bank card would have to pay instead, the order is refused, unless the request limits
 /// the bank card's amount.
-fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<Payment>, Rejection> {
+fn payments(request: &OrderRequest, found: &Found, total: Money, now: Timestamp) -> Result<Vec<Payment>, Rejection> {
     let mut payments = Vec::new();
     let mut open = total;
     let mut empty = None;
     for code in &request.gift_cards {
-        let card = found.gift_cards.get(code).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
+        let invalid = || Rejection::GiftCardInvalid { code: code.clone() };
+        let card = found.gift_cards.get(code).filter(|card| card.is_spendable(now)).ok_or_else(invalid)?;
         if card.balance.is_zero() {
             empty = empty.or(Some(code));
         }
-        let amount = card.balance.checked_min(open).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
+        let amount = card.balance.checked_min(open).ok_or_else(invalid)?;
         // `amount` is at most `open`, in the same currency.
         open = open.checked_sub(amount).ok_or(Rejection::TooExpensive)?;
         if !amount.is_zero() {

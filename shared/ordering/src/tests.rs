@@ -68,7 +68,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
     }
     for (at, balance) in cards.iter().enumerate() {
         let code: key_schema::value::GiftCardCode = id('g', at).parse().expect("a code");
-        let card = GiftCard { code: code.clone(), balance: eur(*balance), initial: eur(*balance), created_at: now() };
+        let card = GiftCard::new(code.clone(), eur(*balance), now());
         found.gift_cards.insert(code.clone(), card);
         request.gift_cards.push(code);
     }

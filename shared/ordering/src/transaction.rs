@@ -141,9 +141,14 @@ impl OrderTransaction {
             Condition::new("#balance.#amount = :amount AND #balance.#currency = :currency")
         };
         let is_covered = is_covered.value(":amount", amount.amount())?.value(":currency", amount.currency())?;
+        // `GiftCard::is_spendable`, as a condition.
+        let is_spendable = Condition::new(
+            "attribute_not_exists(#blocked) AND (attribute_not_exists(#validUntil) OR #validUntil > :now)",
+        );
+        let condition = is_covered.and(is_spendable.value(":now", order.placed_at)?);
         let spend =
-            Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", is_covered);
-        // A failure is no rejection: the next quote uses the balance that the card has by then.
+            Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", condition);
+        // A failure is no rejection: the next quote uses the card as it is by then.
         self.push(spend, Guard::Nothing);
         let entry = GiftCardEntry {
             code: code.clone(),

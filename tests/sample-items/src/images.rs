@@ -226,12 +226,8 @@ impl<'a> Parts<'a> {
             uses: taken,
             created_at: self.at,
         };
-        let card = GiftCard {
-            code: self.gift_card.clone(),
-            balance: self.amount(500 - taken),
-            initial: self.amount(499),
-            created_at: self.at,
-        };
+        let balance = self.amount(500 - taken);
+        let card = GiftCard { balance, ..GiftCard::new(self.gift_card.clone(), self.amount(499), self.at) };
         Ok(vec![
             (Kind::Stock(revision), item(&stock)?),
             (Kind::FirstCell(revision), item(&first)?),

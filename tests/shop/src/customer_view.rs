@@ -27,7 +27,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Facets", &["categories", "prices"]),
     ("Flag", &["flaggedAt", "reason"]),
     ("GatewayMessage", &["message"]),
-    ("GiftCard", &["balance", "code", "createdAt", "initial"]),
+    ("GiftCard", &["balance", "blocked", "code", "createdAt", "initial", "validUntil"]),
     ("GiftCardEntry", &["amount", "at", "returned", "status"]),
     ("GiftCardView", &["entries"]),
     ("Guest", &["createdAt", "email", "guestId", "name"]),

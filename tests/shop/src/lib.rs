@@ -303,7 +303,7 @@ impl Shop {
         // Stored directly: earlier releases created cards with shorter codes, which stay valid.
         let now = Timestamp::now();
         let balance: Money = serde_json::from_value(eur(amount)).expect("money");
-        let card = GiftCard { code: code.parse().expect("a code"), balance, initial: balance, created_at: now };
+        let card = GiftCard::new(code.parse().expect("a code"), balance, now);
         self.put(&card).await;
     }
 

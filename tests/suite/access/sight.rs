@@ -205,6 +205,8 @@ async fn give_back(shop: &Shop, ada: &mut Witness) {
         admin.post(&receipt_of, receipt).await.expect(200);
     }
     ada.get(&path).await.expect(200);
+    let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
+    admin.send_to_any_version(Method::PATCH, "/gift-cards/GIFT-FOR-RETURNS", &block).await.expect(200);
     ada.get("/gift-cards/GIFT-FOR-RETURNS").await.expect(200);
     let long_ago = json!({
         "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },

@@ -167,6 +167,9 @@ fn catalogue() -> Vec<Case> {
             "/gift-cards",
             json!({ "code": "NEW", "balance": eur(1) }),
         ),
+        Case::request("block a card", "update-gift-card", Admin, Method::PATCH, "/gift-cards/USED")
+            .header("if-match", "\"0\"")
+            .body(json!({ "blocked": true, "validUntil": "2031-01-01" })),
     ]
 }
 

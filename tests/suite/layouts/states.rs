@@ -1,9 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
-    TaxRate,
+    Credit, Discount, GiftCard, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus,
+    Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Refusal, Rejection, Stock,
+    StockCell, TaxRate,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -66,6 +66,11 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let taxed = OrderLine { tax: Some(tax()), ..line.line };
                 rare.push(image("OrderItem(Taxed)", &OrderItem { line: taxed, ..line }));
             }
+            ("giftCard", "GiftCard(First)") => {
+                let card: GiftCard = from_item(item()).expect("a card");
+                let blocked = GiftCard { blocked: true, valid_until: Some(later()), version: MARK, ..card };
+                rare.push(image("GiftCard(Blocked)", &blocked));
+            }
             ("giftCardEntry", "GiftCardEntry(Captured)") => {
                 let entry: GiftCardEntry = from_item(item()).expect("an entry");
                 rare.push(image("GiftCardEntry(Credited)", &GiftCardEntry { returned: 99, ..entry }));
@@ -127,7 +132,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 22 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 23 + rejections().len(), "a sample has another name than here");
     rare
 }
 

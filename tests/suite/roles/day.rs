@@ -199,6 +199,8 @@ async fn paid(shop: &Shop) {
     let unpaid = ada.order("never paid", dear).await.expect(201);
     shop.age(&unpaid).await;
     assert_eq!(shop.expire().await["expired"], 1);
+    let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
+    admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
 
     let order = ada.order("kept too long", things(1)).await.expect(201);
     let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");

@@ -144,7 +144,7 @@ impl Shop {
             items.push(write_item(&customer)?);
         }
         let balance = self.money(i64::from(STOCK))?;
-        items.push(write_item(&GiftCard { code: GIFT_CARD.parse()?, balance, initial: balance, created_at })?);
+        items.push(write_item(&GiftCard::new(GIFT_CARD.parse()?, balance, created_at))?);
         let code = DISCOUNT.parse()?;
         items.push(write_item(&Discount {
             code,

@@ -248,7 +248,7 @@ impl Placing {
         // One order in twenty is paid with a gift card of its own.
         if number.is_multiple_of(20) {
             let (code, at, amount) = (order_id.as_str().parse()?, order.placed_at, line.amount);
-            let card = GiftCard { code, balance: amount, initial: amount, created_at: at };
+            let card = GiftCard::new(code, amount, at);
             touches.write(&card, transactional());
             touches.read::<GiftCard>(card.key(), eventual());
             let (code, order_id) = (card.code, order_id.clone());

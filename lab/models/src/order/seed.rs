@@ -82,15 +82,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
         }
     }
     for (code, amount) in cards {
-        insert(
-            &mut table,
-            &GiftCard {
-                code: code.parse().expect("a code"),
-                balance: eur(*amount),
-                initial: eur(*amount),
-                created_at: now(),
-            },
-        );
+        insert(&mut table, &GiftCard::new(code.parse().expect("a code"), eur(*amount), now()));
     }
     table
 }

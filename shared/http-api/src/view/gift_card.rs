@@ -44,12 +44,20 @@ pub struct IssuedGiftCardView {
     /// The amount with which the card was issued.
     initial: Money,
     created_at: Timestamp,
+    /// The card cannot be spent from this moment on. Absent if the card does not expire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    valid_until: Option<Timestamp>,
+    /// Whether the card is blocked: orders cannot spend it. Absent if it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    blocked: bool,
 }
 
 impl From<GiftCard> for IssuedGiftCardView {
     fn from(card: GiftCard) -> Self {
-        let GiftCard { code, balance, initial, created_at } = card;
-        Self { code, balance, initial, created_at }
+        let GiftCard { code, balance, initial, created_at, valid_until, blocked, version: _ } = card;
+        Self { code, balance, initial, created_at, valid_until, blocked }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::PaymentStatus;
+use super::stock::is_zero;
 use crate::value::{GiftCardCode, Money, OrderId, Timestamp};
 
 /// A gift card. `balance` plus the amounts of its captured entries, less what was returned of these, is always `initial`.
@@ -17,18 +18,39 @@ pub struct GiftCard {
     pub initial: Money,
     /// The time at which the card was created.
     pub created_at: Timestamp,
+    /// The first moment at which no order can spend the card any more. Without it, the card does not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// Whether staff have blocked the card: no order can spend it. The transaction of an order checks that the attribute is
+    /// absent, so it is not written if it is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
+    /// The number of times that staff have changed the card. Orders that spend the card do not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub version: u64,
 }
 
 impl GiftCard {
+    /// A new card with this amount, which does not expire.
+    pub fn new(code: GiftCardCode, initial: Money, created_at: Timestamp) -> Self {
+        Self { code, balance: initial, initial, created_at, valid_until: None, blocked: false, version: 0 }
+    }
+
+    /// Whether an order that is placed now may spend the card.
+    pub fn is_spendable(&self, now: Timestamp) -> bool {
+        !self.blocked && self.valid_until.is_none_or(|until| now < until)
+    }
+
     /// Whether both were created by the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
-        self.initial == other.initial
+        let request = |card: &Self| (card.initial, card.valid_until);
+        request(self) == request(other)
     }
 
     /// The card as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
-        Self { balance: self.initial, ..self.clone() }
+        Self { balance: self.initial, blocked: false, version: 0, ..self.clone() }
     }
 }
 
@@ -48,7 +70,7 @@ pub struct GiftCardEntry {
     pub status: PaymentStatus,
     /// The part of `amount` that went back to the card before, in minor units: units of the order were cancelled or
     /// returned.
-    #[serde(default, skip_serializing_if = "super::stock::is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub returned: i64,
 }
 

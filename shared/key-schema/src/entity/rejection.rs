@@ -59,7 +59,7 @@ pub enum Rejection {
     DiscountInvalid { code: DiscountCode },
     /// The discount code has no uses left.
     DiscountExhausted { code: DiscountCode },
-    /// The gift card does not exist, or is in another currency.
+    /// The gift card does not exist, is blocked, has expired, or is in another currency.
     GiftCardInvalid { code: GiftCardCode },
     /// The gift card's balance is too low.
     GiftCardBalance { code: GiftCardCode },

@@ -165,16 +165,28 @@ fn a_limited_code_can_be_used_as_often_as_its_limit_says() {
 
 #[test]
 fn a_gift_card_as_it_was_created_has_its_initial_balance() {
-    let card = GiftCard {
-        code: "GIFT".parse().expect("a code"),
-        balance: eur(1),
-        initial: eur(10),
-        created_at: at("2026-11-21"),
-    };
-    let created = GiftCard { balance: eur(10), ..card.clone() };
+    let created = gift_card_of_ten();
+    let card = GiftCard { balance: eur(1), blocked: true, version: 3, ..created.clone() };
     assert_eq!(card.as_created(), created);
     assert!(card.is_same_request(&created));
     assert!(!card.is_same_request(&GiftCard { initial: eur(11), ..card.clone() }));
+    assert!(!card.is_same_request(&GiftCard { valid_until: Some(at("2026-11-22")), ..card.clone() }));
+}
+
+fn gift_card_of_ten() -> GiftCard {
+    GiftCard::new("GIFT".parse().expect("a code"), eur(10), at("2026-11-21"))
+}
+
+#[test]
+fn a_gift_card_can_be_spent_before_its_end_and_while_it_is_not_blocked() {
+    let spendable = |valid_until, blocked| {
+        around_noon(|now| GiftCard { valid_until, blocked, ..gift_card_of_ten() }.is_spendable(now))
+    };
+    let noon = Some(at("2026-11-21T12:00:00Z"));
+    assert_eq!(spendable(None, false), [true; 3]);
+    assert_eq!(spendable(noon, false), [true, false, false]);
+    assert_eq!(spendable(None, true), [false; 3]);
+    assert_eq!(spendable(noon, true), [false; 3]);
 }
 
 fn card(status: PaymentStatus, reference: Option<&str>, settlement: Option<Settlement>) -> Payment {

@@ -247,7 +247,15 @@ impl Parts {
                 uses: self.quantity.get(),
                 created_at: at,
             }),
-            AnyEntity::GiftCard(GiftCard { code: gift_card.clone(), balance: some, initial: more, created_at: at }),
+            AnyEntity::GiftCard(GiftCard {
+                code: gift_card.clone(),
+                balance: some,
+                initial: more,
+                created_at: at,
+                valid_until: self.until,
+                blocked: self.until.is_some(),
+                version: number,
+            }),
             AnyEntity::GiftCardEntry(GiftCardEntry {
                 code: gift_card,
                 order_id: order_id(),
