@@ -13,9 +13,10 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
-/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping and erasures cover.
-const OF_CHANGES: [Kind; 10] = [
+/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping, recalls and erasures cover.
+const OF_CHANGES: [Kind; 11] = [
     Kind::NotShipped,
+    Kind::ProductRecalled,
     Kind::InvalidTransition,
     Kind::TooFewUnits,
     Kind::WithdrawalOver,

@@ -44,6 +44,10 @@ pub struct NewProduct {
     price: Charge,
     /// The weight of one unit, for the price of shipping.
     weight_grams: Option<Grams>,
+    /// Whether lists, categories and the search have the product. If not, it can still be read by its id and ordered.
+    #[serde(default = "listed")]
+    #[schema(default = true)]
+    listed: bool,
     /// The number of units that can be sold.
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
@@ -52,6 +56,10 @@ pub struct NewProduct {
     /// after the other, so a product that many customers order at the same moment needs several cells.
     #[serde(default)]
     cells: Cells,
+}
+
+const fn listed() -> bool {
+    true
 }
 
 impl NewProduct {
@@ -76,6 +84,7 @@ pub async fn handle(
         whole_description: None,
         category: new.category,
         price: new.price.into(),
+        listed: new.listed,
         images: Vec::new(),
         initial_stock: new.stock,
         version: 1,
@@ -88,7 +97,7 @@ pub async fn handle(
 
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
-    writes.push(catalogue::enter(&product)?);
+    writes.extend(catalogue::enter(&product)?);
     // Nothing is there, unless somebody removed an earlier product of this id by hand.
     writes.extend(long.as_ref().map(Write::put).transpose()?);
     if let Some(once) = &once {

@@ -20,6 +20,7 @@ pub(crate) const REFUSES: &[Kind] = &[
     Kind::NotFound,
     Kind::OpenUnits,
     Kind::OutOfStock,
+    Kind::ProductRecalled,
     Kind::PriceChanged,
     Kind::NotShipped,
     Kind::DiscountInvalid,

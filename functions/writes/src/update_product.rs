@@ -1,4 +1,4 @@
-//! `PATCH /products/{productId}`: changes a product, its price, or the number of cells of its stock.
+//! `PATCH /products/{productId}`: changes a product or its price, recalls it, or changes the number of cells of its stock.
 
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
@@ -34,6 +34,10 @@ pub struct ProductChanges {
     price: Option<Charge>,
     /// The weight of one unit. 0 removes it.
     weight_grams: Option<Grams>,
+    /// Whether lists, categories and the search have the product.
+    listed: Option<bool>,
+    /// Whether the product is recalled. A recalled product cannot be ordered. Orders that exist stay as they are.
+    recalled: Option<bool>,
     /// The number of cells of the stock. If it is the present number, the units are spread evenly over the cells again.
     cells: Option<Cells>,
 }
@@ -56,6 +60,7 @@ impl ProductChanges {
         if let Some(weight) = self.weight_grams {
             changed.weight_grams = Some(weight).filter(|weight| weight.get() > 0);
         }
+        changed.listed = self.listed.unwrap_or(product.listed);
         (changed, long)
     }
 
@@ -66,6 +71,7 @@ impl ProductChanges {
         let is_laid_out = self.cells.is_none() || (cells == stock.cells() && (stock.is_even() || !is_calm));
         let mut to = if is_laid_out { stock.clone() } else { stock.laid_out(cells, is_calm) };
         to.price = self.price.map_or(stock.price, Money::from);
+        to.recalled = self.recalled.unwrap_or(stock.recalled);
         to
     }
 }
@@ -73,6 +79,9 @@ impl ProductChanges {
 /// A new price is written to the product and the first cell in one transaction, and then to each other cell by itself:
 /// under load, one transaction over all cells would always conflict with orders. An order pays the price in the first
 /// cell, and copies that price to its own cell. So the new price holds even if only the transaction is done.
+///
+/// A recall is written in the same way, as a new version of the price. It is answered when every cell has that version, so
+/// from then on no order succeeds, not even one that read the product before.
 ///
 /// A new number of cells is written in one transaction if that does not conflict with orders. Otherwise new cells are
 /// added empty and then filled, and superfluous cells are removed one by one before the product is written.
@@ -100,7 +109,7 @@ pub async fn handle(
         let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
         is_calm &= !may_be_repeated;
         let ((mut next, long), mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
-        let is_done = !gave_up_cells && next == product && (&to.units, to.price) == (&stock.units, stock.price);
+        let is_done = !gave_up_cells && next == product && to == stock;
         if is_done && (may_be_repeated || if_match.matches(version)) {
             stock::reprice(&writer, &stock, budget).await?;
             if !is_calm && changes.cells.is_some() {
@@ -114,7 +123,7 @@ pub async fn handle(
         next.version += 1;
         next = next.counted();
         let long = long.or_else(|| next.shorten());
-        if to.price != stock.price {
+        if (to.price, to.recalled) != (stock.price, stock.recalled) {
             to.price_version = next.version;
             to.behind = (1..to.cells().get()).collect();
         }

@@ -226,7 +226,27 @@ fn an_order_takes_available_units_at_the_price_of_the_first_cell() {
     assert_eq!((cell.available, cell.price, cell.price_version), (1, eur(200), 2));
     assert!(!take(&mut table, 1, 2, 1, 100), "of the same version at another price");
     assert!(!take(&mut table, 1, 1, 1, 100), "the price is older than that of the cell");
+    assert!(!take(&mut table, 1, 0, 1, 200), "the order has read no version, and the cell has one");
     assert!(take(&mut table, 1, 2, 1, 200));
+}
+
+/// The first cell says that the product is recalled, whether or not the number of cells changes with the recall.
+#[test]
+fn a_recalled_stock_gives_units_again_when_the_recall_is_lifted() {
+    let mut table = table_of(&stock_of(&[6], eur(100)));
+    let take = |table: &mut Table| {
+        let from = Source { cell: 0, price_version: first(table).price_version };
+        commit(table, &[stock::take(&thing(), from, quantity(1), eur(100)).expect("a write")]).is_ok()
+    };
+    for (price_version, (recalled, count)) in (2..).zip([(true, 1), (false, 1), (true, 2), (true, 3), (false, 2)]) {
+        let seen = whole(&table);
+        let wanted = WholeStock { recalled, price_version, ..seen.laid_out(cells(count), false) };
+        commit(&mut table, &stock::change(&seen, &wanted).expect("writes")).expect("nothing has changed since");
+        let available = whole(&table).available();
+        assert_eq!((first(&table).recalled, whole(&table).recalled), (recalled, recalled));
+        assert_eq!(take(&mut table), !recalled);
+        assert_eq!(whole(&table).available(), available - u64::from(!recalled));
+    }
 }
 
 /// [`Proof`]: two reads between which no cell gained units.

@@ -136,15 +136,7 @@ impl Accounts {
             CategoryCount::TYPE => self.read(item, |accounts, count: CategoryCount| {
                 *accounts.categories.entry(count.category).or_default() += count.products;
             }),
-            Product::TYPE => self.read(item, |accounts, product: Product| {
-                if let Some(category) = product.counted_in {
-                    *accounts.categories.entry(category).or_default() -= 1;
-                }
-                if let Some(hash) = product.whole_description {
-                    accounts.description(&product.product_id, 0, hash);
-                }
-                accounts.products.entry(product.product_id).or_default()[0] = Some(product.price);
-            }),
+            Product::TYPE => self.read(item, Self::product),
             ProductDescription::TYPE => self.read(item, |accounts, long: ProductDescription| {
                 accounts.description(&long.product_id, 1, TextHash::of(&long.text));
             }),
@@ -240,6 +232,19 @@ impl Accounts {
 
     pub(super) fn breach(&mut self, of: String, what: String) {
         self.report.breaches.push(Breach { of, what });
+    }
+
+    fn product(&mut self, product: Product) {
+        if !product.listed && product.counted_in.is_some() {
+            self.breach(format!("product {}", product.product_id), "is not listed, and counted".to_owned());
+        }
+        if let Some(category) = product.counted_in {
+            *self.categories.entry(category).or_default() -= 1;
+        }
+        if let Some(hash) = product.whole_description {
+            self.description(&product.product_id, 0, hash);
+        }
+        self.products.entry(product.product_id).or_default()[0] = Some(product.price);
     }
 
     fn description(&mut self, product: &ProductId, of: usize, hash: TextHash) {

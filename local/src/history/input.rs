@@ -69,6 +69,8 @@ impl TryFrom<ProductRow> for Record {
         let (cells, initial_stock, version) = (cells.unwrap_or_default(), None, 1);
         Ok(Self::Product(ProductRecord {
             weight_grams: None,
+            listed: true,
+            recalled: false,
             product_id,
             name,
             description,

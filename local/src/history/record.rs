@@ -74,6 +74,13 @@ pub(super) struct ProductRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub weight_grams: Option<Grams>,
+    /// Whether lists, categories and the search have the product.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[schema(default = true)]
+    pub listed: bool,
+    /// Whether the product is recalled, so that it cannot be ordered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recalled: bool,
     /// The ids of the images. The images themselves are in the bucket of the shop that has this product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageId>,
@@ -130,6 +137,15 @@ pub(super) struct GiftCardRecord {
     /// Whether the card is blocked. The orders of the history may have spent it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 fn one() -> u64 {
@@ -249,6 +265,7 @@ impl ProductRecord {
         require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
         let Self { product_id, description, category, price, weight_grams, images, cells, version, .. } = self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
+        let stock = WholeStock { recalled: self.recalled, ..stock };
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
         let mut product = Product {
             product_id,
@@ -257,6 +274,7 @@ impl ProductRecord {
             whole_description: None,
             category,
             price,
+            listed: self.listed,
             images,
             initial_stock,
             version,
@@ -270,8 +288,8 @@ impl ProductRecord {
 
     /// The record of a product with this description.
     pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
-        let Product { product_id, name, category, price, weight_grams, images, initial_stock, version, .. } = product;
-        let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
+        let Product { product_id, name, category, price, weight_grams, listed, images, version, .. } = product;
+        let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(product.initial_stock));
         Self {
             product_id,
             name,
@@ -279,6 +297,8 @@ impl ProductRecord {
             category,
             price,
             weight_grams,
+            listed,
+            recalled: stock.recalled,
             images,
             available,
             cells,

@@ -55,7 +55,9 @@ impl Transaction {
         for write in stock::begin(stock)? {
             this.push(write, "its stock exists without a product");
         }
-        this.push(catalogue::enter(product)?, "it cannot be counted");
+        if let Some(count) = catalogue::enter(product)? {
+            this.push(count, "it cannot be counted");
+        }
         if let Some(long) = long {
             this.push(Write::put(long)?, "its description cannot be written");
         }

@@ -1,7 +1,8 @@
 //! The catalogue: the numbers of products in its categories, and the long descriptions of products.
 //!
 //! A product says in which category it is counted, and its transaction also changes the number of that category. So the
-//! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that an earlier release
+//! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that is not listed is in no
+//! category's list, and is counted in none. A product that an earlier release
 //! wrote is not counted yet. [`recount`] counts it when it changes, and `cargo local count-categories` counts all of them.
 //!
 //! A long description is in an item of its own. It is written in the transaction that changes the product's item, which
@@ -32,18 +33,18 @@ pub const CHANGE: &[Access] = &[
     Access::delete::<ProductDescription>().in_transactions(),
 ];
 
-/// The write that counts a new product, for the transaction that creates it. The product is
+/// The write that counts a new product, for the transaction that creates it. `None` if it is not listed. The product is
 /// [`counted`](Product::counted).
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
-pub fn enter(product: &Product) -> Result<Write, Error> {
-    debug_assert_eq!(product.counted_in.as_ref(), Some(&product.category), "it is counted in its category");
-    add(&product.category, 1)
+pub fn enter(product: &Product) -> Result<Option<Write>, Error> {
+    debug_assert_eq!(product.counted_in.is_some(), product.listed, "it is counted if it is listed");
+    product.counted_in.as_ref().map(|category| add(category, 1)).transpose()
 }
 
 /// The writes that count a product in its category, for the transaction that changes it `from` this `to` that. None if it
-/// is counted there already. The transaction has the condition that the product is [`unchanged`].
+/// is counted there already, or is still not listed. The transaction has the condition that the product is [`unchanged`].
 ///
 /// # Errors
 /// A value that cannot be written: a defect.

@@ -73,6 +73,7 @@ kinds! {
     /// The product has as many images as a product may have.
     TooManyImages = "too-many-images" CONFLICT "The product has too many images";
     /// The country is in no zone of the shipping rates, or the order is beyond every band of its zone.
+    ProductRecalled = "product-recalled" CONFLICT "A product is recalled";
     NotShipped = "not-shipped" CONFLICT "The shop does not ship there";
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";

@@ -21,6 +21,10 @@ impl Problem {
             Rejection::TooExpensive => {
                 Self::new(Kind::Validation, "The order's total exceeds the greatest possible amount of money.")
             }
+            Rejection::Recalled { products } => {
+                Self::new(Kind::ProductRecalled, "The shop has recalled products of the order. Order without them.")
+                    .with("productIds", products)
+            }
             Rejection::OutOfStock { line, product, available } => {
                 Self::out_of_stock(&product, available).with("line", line)
             }

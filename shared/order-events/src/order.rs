@@ -164,6 +164,7 @@ fn reason(rejection: &Rejection) -> &'static str {
     match rejection {
         Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } | Rejection::UnknownAddress { .. } => "not-found",
         Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
+        Rejection::Recalled { .. } => "product-recalled",
         Rejection::OpenUnits { .. } => "open-units",
         Rejection::OutOfStock { .. } => "out-of-stock",
         Rejection::PriceChanged { .. } => "price-changed",

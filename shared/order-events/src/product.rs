@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// A product was created, or its catalogue entry changed. A change of stock, such as a sale, has no event.
+/// A product was created, its catalogue entry changed, or it was recalled. A change of stock, such as a sale, has no event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductChanged {
@@ -28,6 +28,10 @@ pub struct ProductChanged {
     /// Whether the description continues: `GET /products/{productId}` has the whole. Absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub description_continues: bool,
+    /// `false` if no list, no category and no search has the product. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub listed: Option<bool>,
     /// The category after the change.
     pub category: Category,
     /// The price after the change.
@@ -54,6 +58,7 @@ impl ProductChanged {
             id: EventId::of_product_change(&product.product_id, product.version, written_at),
             layout_version: LAYOUT_VERSION,
             description_continues: product.description_continues(),
+            listed: (!product.listed).then_some(false),
             product_id: product.product_id,
             version: product.version,
             name: product.name,

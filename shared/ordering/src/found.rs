@@ -10,7 +10,7 @@ use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity, T
 use serde::Deserialize;
 use stock::Source;
 
-use crate::ShipTo;
+use crate::{OrderRequest, ShipTo};
 
 /// The items that an order depends on, as far as they exist.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +108,12 @@ impl Found {
     pub fn available(&self, product: &ProductId) -> Option<u64> {
         let whole = self.cells.get(product).map(WholeStock::available);
         whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
+    }
+
+    /// The products of a request that are recalled, in the order of its lines.
+    pub(crate) fn recalled(&self, request: &OrderRequest) -> Vec<ProductId> {
+        let products = request.lines.iter().map(|line| &line.product_id);
+        products.filter(|id| self.stock.get(id).is_some_and(|stock| stock.recalled)).cloned().collect()
     }
 
     /// The address that a request names. `Err` has the id of one that is not in the address book.

@@ -99,6 +99,10 @@ fn is_within(amount: Money, most: Money) -> bool {
 }
 
 fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money), Rejection> {
+    let recalled = found.recalled(request);
+    if !recalled.is_empty() {
+        return Err(Rejection::Recalled { products: recalled });
+    }
     let mut lines = Vec::with_capacity(request.lines.len());
     let mut subtotal: Option<Money> = None;
     for (line, asked) in request.lines.iter().enumerate() {

@@ -58,6 +58,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             initial_stock: 10_000,
             version: 1,
             weight_grams: None,
+            listed: true,
             counted_in: None,
         };
         found.products.insert(product_id.clone(), product);

@@ -21,7 +21,7 @@ enum Guard {
     Header,
     /// The action has no condition, or one whose failure only leads to another read.
     Nothing,
-    /// The cell has enough units, at the quoted price.
+    /// The cell has enough units, at the quoted price, and the product is not recalled.
     Stock(OrderLine),
     /// The discount code is in its window and has uses left.
     Discount,
@@ -193,7 +193,8 @@ impl Guards {
                             continue;
                         }
                     };
-                    if stock.price != line.unit_price {
+                    // The next read names all recalled products of the order.
+                    if stock.price != line.unit_price || stock.recalled {
                         continue;
                     }
                     let at = basket.request().lines.iter().position(|asked| asked.product_id == line.product_id);

@@ -56,7 +56,7 @@ pub(crate) fn document(Described { product, description }: Described) -> Value {
     document
 }
 
-/// The document that says that there is no such product. It stays until the index is built anew. If the document were
+/// The document that says that there is no such product, or none that is listed. It stays until the index is built anew. If the document were
 /// deleted, a late write that began before the product was removed could not be told from the first write of a new
 /// product.
 pub(crate) fn tombstone(id: &ProductId) -> Value {

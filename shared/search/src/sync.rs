@@ -109,9 +109,9 @@ async fn described(
     Ok(found)
 }
 
-/// The document of a product, or the tombstone of one that is not in the table.
+/// The document of a product, or the tombstone of one that is not in the table, or not listed.
 fn wanted(id: &ProductId, product: Option<Described>) -> Value {
-    product.map_or_else(|| tombstone(id), document)
+    product.filter(|described| described.product.listed).map_or_else(|| tombstone(id), document)
 }
 
 #[cfg(test)]

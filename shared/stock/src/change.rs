@@ -1,5 +1,5 @@
 //! The shop's changes of a stock. They are part of the transaction that writes the product, whose version guards the
-//! number of cells and the price: nothing else changes those two.
+//! number of cells and the price: nothing else changes those two. A recall changes with the price.
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -43,20 +43,22 @@ pub fn adjust(whole: &WholeStock, units: &[u64]) -> Result<Vec<Write>, Error> {
     writes.collect()
 }
 
-/// The writes that change a stock's cells or its price: at most one write for each cell. They write a new price to the
-/// first cell only; [`reprice`] writes it to the others afterwards.
+/// The writes that change a stock's cells, its price, or whether it is recalled: at most one write for each cell. They
+/// write a new price or a recall to the first cell only; [`reprice`] writes its version to the others afterwards.
 ///
 /// Orders may change the cells in the meantime, so each write adds the difference. Only a cell that is removed must
 /// hold exactly what was seen in it. No write lets a cell fall below zero.
 pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
-    let is_repriced = (from.price, from.price_version) != (to.price, to.price_version);
     if from.units == to.units {
-        let new_price = Condition::present().value(":price", to.price)?.value(":priceVersion", to.price_version)?;
-        let expression = "SET #price = :price, #priceVersion = :priceVersion";
-        return Ok(is_repriced
-            .then(|| Write::update(key(&to.product_id, 0), expression, new_price))
-            .into_iter()
-            .collect());
+        if (from.price, from.price_version) == (to.price, to.price_version) {
+            return Ok(Vec::new());
+        }
+        let expression = if to.recalled {
+            "SET #price = :price, #priceVersion = :priceVersion, #recalled = :recalled"
+        } else {
+            "SET #price = :price, #priceVersion = :priceVersion REMOVE #recalled"
+        };
+        return Ok(vec![Write::update(key(&to.product_id, 0), expression, with_recall(Condition::present(), to)?)]);
     }
     let changed: Vec<_> = numbered(&to.units)
         .map(|(cell, after)| (cell, from.units.get(usize::from(cell)).copied(), after))
@@ -74,11 +76,15 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
         };
         let enough = has_units(difference(before, after))?;
         writes.push(if cell == 0 {
-            let expression = "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
-                              #cells = :cells ADD #moved :mark";
+            let expression = if to.recalled {
+                "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
+                 #cells = :cells, #recalled = :recalled ADD #moved :mark"
+            } else {
+                "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
+                 #cells = :cells REMOVE #recalled ADD #moved :mark"
+            };
             let enough = enough.value(":mark", mark() + removed_marks)?.value(":cells", to.cells())?;
-            let enough = enough.value(":price", to.price)?.value(":priceVersion", to.price_version)?;
-            Write::update(key(&to.product_id, 0), expression, enough)
+            Write::update(key(&to.product_id, 0), expression, with_recall(enough, to)?)
         } else {
             let expression = "SET #available = #available + :more ADD #moved :mark";
             Write::update(key(&to.product_id, cell), expression, enough.value(":mark", mark())?)
@@ -111,9 +117,19 @@ fn new_price(whole: &WholeStock, cell: u8) -> Result<Write, Error> {
     let is_behind = Condition::new(
         "attribute_exists(#PK) AND (attribute_not_exists(#priceVersion) OR #priceVersion < :priceVersion)",
     );
-    let is_behind = is_behind.value(":price", whole.price)?.value(":priceVersion", whole.price_version)?;
     let expression = "SET #price = :price, #priceVersion = :priceVersion";
-    Ok(Write::update(key(&whole.product_id, cell), expression, is_behind))
+    Ok(Write::update(key(&whole.product_id, cell), expression, with_price(is_behind, whole)?))
+}
+
+/// The condition with the values of a price.
+fn with_price(condition: Condition, whole: &WholeStock) -> Result<Condition, Error> {
+    condition.value(":price", whole.price)?.value(":priceVersion", whole.price_version)
+}
+
+/// The condition with the values of a price, and of a recall if there is one.
+fn with_recall(condition: Condition, whole: &WholeStock) -> Result<Condition, Error> {
+    let condition = with_price(condition, whole)?;
+    if whole.recalled { condition.value(":recalled", true) } else { Ok(condition) }
 }
 
 /// The condition of a write that adds `:more` units, which may be negative: the cell has as many as are taken away.

@@ -13,18 +13,26 @@ use crate::moves::{move_units, moves_at_once};
 pub struct Source {
     /// The number of the cell.
     pub cell: u8,
-    /// The version of the product that set the price, as read from the first cell.
+    /// The version of the product that set the price and whether it is recalled, as read from the first cell.
     pub price_version: u64,
 }
 
-/// The write that takes units from a cell, on condition that it has enough of them at this price.
+/// The write that takes units from a cell, on condition that it has enough of them at this price and that the product is
+/// not recalled.
 ///
 /// A new price is written to the first cell first and to the others a little later. An order that takes units from a
 /// cell with an older price also updates its price, so an order never waits for the rest of a price change.
+///
+/// A recall is written in the same way, but only the first cell says that the product is recalled. Every other cell has
+/// the recall's `priceVersion` by the time the recall is answered. An order that does not know of the recall has read an
+/// older version, and the cell refuses that.
 pub fn take(product: &ProductId, from: Source, quantity: Quantity, price: Money) -> Result<Write, Error> {
     let Source { cell, price_version } = from;
     if cell == 0 || price_version == 0 {
-        let has_units = Condition::new("#available >= :quantity AND #price = :price");
+        let has_units = Condition::new(match cell {
+            0 => "#available >= :quantity AND #price = :price AND attribute_not_exists(#recalled)",
+            _ => "#available >= :quantity AND #price = :price AND attribute_not_exists(#priceVersion)",
+        });
         let has_units = has_units.value(":quantity", quantity)?.value(":price", price)?;
         return Ok(Write::update(key(product, cell), "SET #available = #available - :quantity", has_units));
     }

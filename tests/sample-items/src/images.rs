@@ -203,6 +203,7 @@ impl<'a> Parts<'a> {
             initial_stock: 998,
             version: number(revision).into(),
             weight_grams: None,
+            listed: true,
             counted_in: None,
         }
         .counted();

@@ -106,6 +106,15 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     shop.confirm_image("spread", &image).await.expect(200);
     ada.get("/products/spread").await.expect(200);
     ada.get("/products?category=things").await.expect(200);
+    let away = async |away: bool| {
+        let change = json!({ "listed": !away, "recalled": away });
+        admin.send_to_any_version(Method::PATCH, "/products/spread", &change).await.expect(200);
+    };
+    away(true).await;
+    ada.get("/products/spread").await.expect(200);
+    let recalled = json!({ "lines": [{ "productId": "spread", "quantity": 1 }] });
+    ada.post("/orders", "recalled", recalled).await.problem(Kind::ProductRecalled);
+    away(false).await;
 
     let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
     let with = |field: &str, value: Value| {

@@ -145,6 +145,8 @@ fn catalogue() -> Vec<Case> {
         patch("rename a product", "/products/thing", json!({ "name": "Another name" })),
         patch("another price", "/products/thing", json!({ "price": eur(1100) })),
         patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
+        patch("a recall, in three cells", "/products/spread", json!({ "recalled": true })).with_steps(),
+        patch("out of the lists", "/products/thing", json!({ "listed": false })),
         patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
         Case::post("several products", "write-products", Admin, "/products/batch", batch).with_steps(),
         Case::request("put tax rates", "put-taxes", Admin, Method::PUT, "/taxes")

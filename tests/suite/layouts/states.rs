@@ -93,12 +93,15 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let weight_grams = Some(250.try_into().expect("a weight"));
                 rare.push(image("Product(Weighing)", &Product { weight_grams, ..product.clone() }));
+                rare.push(image("Product(Unlisted)", &Product { listed: false, ..product.clone() }.counted()));
                 rare.push(image("Product(WithImages)", &Product { images, ..product }));
                 rare.push(image("Product(Described)", &described));
                 rare.push(image("ProductDescription(Long)", &long));
             }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");
+                let recalled = Stock { price_version: MARK, recalled: true, ..stock.clone() };
+                rare.push(image("FirstCell(Recalled)", &recalled));
                 let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
                 rare.push(image("FirstCell(Marked)", &marks));
             }
@@ -132,7 +135,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 23 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 25 + rejections().len(), "a sample has another name than here");
     rare
 }
 
@@ -164,6 +167,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::UnknownProduct { line: 1, product: product.clone() },
         Rejection::MixedCurrencies { line: 1 },
         Rejection::TooExpensive,
+        Rejection::Recalled { products: vec![product.clone()] },
         Rejection::OutOfStock { line: 1, product, available: 998 },
         Rejection::OpenUnits { open: 197, allowed: 200 },
         Rejection::PriceChanged { total: amount(), card: Some(amount()) },
@@ -184,6 +188,7 @@ fn reason(rejection: &Rejection) -> &'static str {
         Rejection::UnknownProduct { .. } => "UnknownProduct",
         Rejection::MixedCurrencies { .. } => "MixedCurrencies",
         Rejection::TooExpensive => "TooExpensive",
+        Rejection::Recalled { .. } => "Recalled",
         Rejection::OutOfStock { .. } => "OutOfStock",
         Rejection::OpenUnits { .. } => "OpenUnits",
         Rejection::PriceChanged { .. } => "PriceChanged",

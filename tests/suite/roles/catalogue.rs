@@ -56,6 +56,14 @@ pub async fn described(shop: &Shop) {
     shop.put(&ProductDescription { product_id: id(), text: long("old") }).await;
 }
 
+/// A product is taken out of the lists and recalled, and comes back.
+pub async fn withdrawn(shop: &Shop) {
+    for away in [true, false] {
+        let change = json!({ "listed": !away, "recalled": away });
+        shop.admin().send_to_any_version(Method::PATCH, "/products/thing", &change).await.expect(200);
+    }
+}
+
 /// The catalogue is listed and searched, and the index follows a change.
 pub async fn searched(shop: &Shop) {
     shop.reindex().await;

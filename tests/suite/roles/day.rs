@@ -380,6 +380,7 @@ async fn live() -> Day {
     super::catalogue::images(&shop).await;
     super::catalogue::searched(&shop).await;
     super::catalogue::described(&shop).await;
+    super::catalogue::withdrawn(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     super::races::raced(&shop).await;

@@ -47,6 +47,12 @@ async fn products_are_found_after_they_are_created_changed_and_removed() {
     shop.admin().send_to_any_version(reqwest::Method::PATCH, "/products/cup", &change).await.expect(200);
     shop.search_until("q=saucer&category=kitchen&currency=EUR&from=250&to=251", |found| found["total"] == 1).await;
     assert_eq!(found(&shop, "q=cup").await["total"], 0);
+    // A product that is not listed is not found.
+    for (listed, total) in [(false, 0), (true, 1)] {
+        let change = json!({ "listed": listed });
+        shop.admin().send_to_any_version(reqwest::Method::PATCH, "/products/cup", &change).await.expect(200);
+        shop.search_until("q=saucer", |found| found["total"] == total).await;
+    }
     remove(&shop, "cup").await;
     shop.search_until("", |found| found["total"] == 0).await;
     // Its version begins anew.

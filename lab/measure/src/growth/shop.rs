@@ -177,6 +177,7 @@ impl Shop {
             initial_stock: STOCK,
             version: 1,
             weight_grams: None,
+            listed: true,
             counted_in: None,
         };
         items.push(write_item(&product.counted())?);

@@ -23,6 +23,13 @@ pub struct ProductView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     weight_grams: Option<Grams>,
+    /// `false` if no list, no category and no search has the product. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    listed: Option<bool>,
+    /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    recalled: bool,
     /// The images, in the order in which they were added. Only reads show them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<ImageView>,
@@ -79,6 +86,8 @@ impl ProductView {
             category,
             price,
             weight_grams: None,
+            listed: None,
+            recalled: false,
             images: Vec::new(),
             available: None,
             cells: None,
@@ -96,8 +105,9 @@ impl ProductView {
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
-        let weight_grams = product.weight_grams;
-        Self { available: Some(stock.available()), cells, weight_grams, ..product.into() }
+        let (weight_grams, listed) = (product.weight_grams, (!product.listed).then_some(false));
+        let (available, recalled) = (Some(stock.available()), stock.recalled);
+        Self { weight_grams, listed, recalled, available, cells, ..product.into() }
     }
 }
 

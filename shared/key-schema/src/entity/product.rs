@@ -26,6 +26,10 @@ pub struct Product {
     /// The weight of one unit, for the price of shipping. Absent if it weighs nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight_grams: Option<Grams>,
+    /// Whether lists, categories and the search have the product. A product that is not listed can be read by its id and
+    /// ordered.
+    #[serde(default = "listed", skip_serializing_if = "is_listed")]
+    pub listed: bool,
     /// The images, in the order in which they were added. The objects themselves are in S3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageId>,
@@ -36,16 +40,26 @@ pub struct Product {
     pub version: u64,
     /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. It differs from `category` only
     /// if a release wrote the product that did not count: absent from a new product, and the former category of a changed
-    /// one.
+    /// one. Absent from a product that is not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_in: Option<Category>,
 }
 
+/// A product is listed unless its item says otherwise, as every item of the last release.
+const fn listed() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_listed(listed: &bool) -> bool {
+    *listed
+}
+
 impl Product {
-    /// The same product, counted in its category.
+    /// The same product, counted in its category, or nowhere if it is not listed.
     #[must_use]
     pub fn counted(self) -> Self {
-        Self { counted_in: Some(self.category.clone()), ..self }
+        Self { counted_in: self.listed.then(|| self.category.clone()), ..self }
     }
 
     /// Whether the two are the same product in the same version, counted or not, and with a long description in an item

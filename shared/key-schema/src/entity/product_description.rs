@@ -115,6 +115,7 @@ mod tests {
             initial_stock: 0,
             version: 1,
             weight_grams: None,
+            listed: true,
             counted_in: None,
         }
     }

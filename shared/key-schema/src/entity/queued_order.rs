@@ -44,14 +44,14 @@ pub struct Refusal {
 
 /// The form of a rejection in an item.
 ///
-/// The last release could not read an item with a rejection that it does not know. So [`Rejection::OpenUnits`],
-/// [`Rejection::UnknownAddress`] and [`Rejection::NotShipped`] are stored as [`Rejection::TooExpensive`] with more
-/// attributes, which the last release ignores.
+/// The last release could not read an item with a rejection that it does not know. So [`Rejection::Recalled`],
+/// [`Rejection::OpenUnits`], [`Rejection::UnknownAddress`] and [`Rejection::NotShipped`] are stored as
+/// [`Rejection::TooExpensive`] with more attributes, which the last release ignores.
 mod stored {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::Rejection;
-    use crate::value::{AddressId, Country};
+    use crate::value::{AddressId, Country, ProductId};
 
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -66,6 +66,8 @@ mod stored {
         unknown_address: Option<&'a AddressId>,
         #[serde(skip_serializing_if = "Option::is_none")]
         not_shipped_to: Option<&'a Country>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recalled: Option<&'a [ProductId]>,
     }
 
     const PLAIN: New<'_> = New {
@@ -74,6 +76,7 @@ mod stored {
         allowed_units: None,
         unknown_address: None,
         not_shipped_to: None,
+        recalled: None,
     };
 
     #[derive(Deserialize)]
@@ -82,6 +85,7 @@ mod stored {
         OpenUnits { open_units: u64, allowed_units: u64 },
         UnknownAddress { unknown_address: AddressId },
         NotShipped { not_shipped_to: Country },
+        Recalled { recalled: Vec<ProductId> },
         Other(Rejection),
     }
 
@@ -93,6 +97,7 @@ mod stored {
             Rejection::UnknownAddress { address } => {
                 New { unknown_address: Some(address), ..PLAIN }.serialize(serializer)
             }
+            Rejection::Recalled { products } => New { recalled: Some(products), ..PLAIN }.serialize(serializer),
             Rejection::NotShipped { country } => New { not_shipped_to: Some(country), ..PLAIN }.serialize(serializer),
             other => other.serialize(serializer),
         }
@@ -105,6 +110,7 @@ mod stored {
             }
             Stored::UnknownAddress { unknown_address: address } => Rejection::UnknownAddress { address },
             Stored::NotShipped { not_shipped_to: country } => Rejection::NotShipped { country },
+            Stored::Recalled { recalled: products } => Rejection::Recalled { products },
             Stored::Other(rejection) => rejection,
         })
     }

@@ -23,6 +23,13 @@ pub enum Rejection {
     },
     /// The sum exceeds the greatest amount of money.
     TooExpensive,
+    /// The shop has recalled products of the order. Items have this rejection in another form: see
+    /// [`Refusal`](super::Refusal).
+    #[serde(skip)]
+    Recalled {
+        /// The recalled products, in the order of the lines.
+        products: Vec<ProductId>,
+    },
     /// Too few units are left.
     OutOfStock {
         /// The index of the line.

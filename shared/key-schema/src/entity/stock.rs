@@ -23,9 +23,13 @@ pub struct Stock {
     /// The number of cells, including this one.
     #[serde(default, skip_serializing_if = "Cells::is_one")]
     pub cells: Cells,
-    /// The version of the product that set this price. 0 for the initial price.
+    /// The version of the product that set this price and `recalled`. 0 for the initial ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub price_version: u64,
+    /// Whether the product is recalled, so that no order may take its units. Only the first cell says so. It changes as
+    /// the price does, with a new `price_version`, so an order that read an older version is refused by every cell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recalled: bool,
     /// The number of writes that brought units into this cell from a cancelled order or from the shop.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_backs: u64,
@@ -66,8 +70,10 @@ pub struct WholeStock {
     pub product_id: ProductId,
     /// The first cell's price of one unit.
     pub price: Money,
-    /// The version of the product that set this price.
+    /// The version of the product that set this price and `recalled`.
     pub price_version: u64,
+    /// Whether the product is recalled, as the first cell says.
+    pub recalled: bool,
     /// The units in each cell. There are 1 to 32 cells.
     pub units: Vec<u64>,
     /// The sum of the marks of moves in each cell.
@@ -81,7 +87,8 @@ impl WholeStock {
     pub fn shared_out(product_id: ProductId, price: Money, units: u64, cells: Cells) -> Self {
         let count = u64::from(cells.get());
         let units = (0..count).map(|cell| units / count + u64::from(cell < units % count)).collect();
-        Self { product_id, price, price_version: 0, units, moved: vec![0; cells.get().into()], behind: Vec::new() }
+        let moved = vec![0; cells.get().into()];
+        Self { product_id, price, price_version: 0, recalled: false, units, moved, behind: Vec::new() }
     }
 
     /// The same stock in another number of cells: evenly spread, or with as few changes as possible. The units of
@@ -175,7 +182,7 @@ impl WholeStock {
     pub fn first(&self) -> Stock {
         let available = self.units.first().copied().unwrap_or_default();
         let first = Stock::new(self.product_id.clone(), available, self.price, self.cells());
-        Stock { price_version: self.price_version, ..first }
+        Stock { price_version: self.price_version, recalled: self.recalled, ..first }
     }
 
     /// The first cell with at least `quantity` units, searched from cell `home` to the last one and then from the
@@ -207,15 +214,16 @@ impl WholeStock {
 impl From<Stock> for WholeStock {
     /// A stock with one cell.
     fn from(stock: Stock) -> Self {
-        let Stock { product_id, available, price, price_version, moved, .. } = stock;
-        Self { product_id, price, price_version, units: vec![available], moved: vec![moved], behind: Vec::new() }
+        let Stock { product_id, available, price, price_version, recalled, moved, .. } = stock;
+        let (units, moved) = (vec![available], vec![moved]);
+        Self { product_id, price, price_version, recalled, units, moved, behind: Vec::new() }
     }
 }
 
 impl Stock {
     /// A new first cell.
     pub fn new(product_id: ProductId, available: u64, price: Money, cells: Cells) -> Self {
-        Self { product_id, available, price, cells, price_version: 0, put_backs: 0, moved: 0 }
+        Self { product_id, available, price, cells, price_version: 0, recalled: false, put_backs: 0, moved: 0 }
     }
 }
 

@@ -31,7 +31,8 @@ impl Stored for Product {
     }
 
     fn index_keys(&self) -> Vec<Key> {
-        vec![OF_CATEGORY.key((&self.category,), (&self.product_id,))]
+        let entry = || OF_CATEGORY.key((&self.category,), (&self.product_id,));
+        self.listed.then(entry).into_iter().collect()
     }
 }
 
@@ -158,7 +159,7 @@ impl AccessPattern for ProductById<'_> {
     }
 }
 
-/// The products of a category, sorted by product id.
+/// The listed products of a category, sorted by product id.
 pub struct ProductsOfCategory<'a> {
     pub category: &'a Category,
 }
@@ -182,5 +183,28 @@ impl AccessPattern for ProductsOfCategory<'_> {
 
     fn range(&self) -> SortRange {
         OF_CATEGORY.all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_product_is_in_the_list_and_counted_only_while_it_is_listed() {
+        let listed: Product = serde_json::from_str(
+            r#"{
+                "productId": "cup", "name": "Cup", "description": "", "category": "kitchen",
+                "price": { "amount": 1, "currency": "EUR" }, "initialStock": 0, "version": 1
+            }"#,
+        )
+        .expect("a product of the last release");
+        let listed = listed.counted();
+        assert_eq!((listed.index_keys().len(), listed.counted_in.is_some()), (1, true));
+        let unlisted = Product { listed: false, ..listed.clone() }.counted();
+        assert_eq!((unlisted.index_keys(), unlisted.counted_in.as_ref()), (Vec::new(), None));
+        assert_eq!(Product { listed: true, ..unlisted }.counted(), listed);
     }
 }

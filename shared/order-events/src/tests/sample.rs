@@ -76,6 +76,7 @@ pub(super) fn product(version: u64) -> Product {
         initial_stock: 10,
         version,
         weight_grams: None,
+        listed: true,
         counted_in: None,
     }
 }

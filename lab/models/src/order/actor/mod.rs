@@ -6,7 +6,7 @@ mod place;
 
 use key_schema::entity::{Order, QueuedOrder, Rejection, WholeOrder, WholeStock};
 use key_schema::layout::Key;
-use key_schema::value::{Money, OrderId, Quantity, Timestamp};
+use key_schema::value::{Cells, Money, OrderId, Quantity, Timestamp};
 use ordering::changing::{Changing, Sent};
 use ordering::steps::Transition;
 use ordering::{Acceptance, Attempt, MaxOpenUnits, Origin, PlaceOrder, Placing};
@@ -206,8 +206,7 @@ impl Actor {
                 let product = ask.basket.request().lines[0].product_id.clone();
                 let price = Money::new(0, "EUR".to_owned().try_into().expect("a currency")).expect("an amount");
                 let (units, moved) = (vec![1, 2], vec![0, 0]);
-                let whole =
-                    WholeStock { product_id: product, price, price_version: 0, units, moved, behind: Vec::new() };
+                let whole = WholeStock { units, moved, ..WholeStock::shared_out(product, price, 0, Cells::ONE) };
                 fastrand::seed(99);
                 let writes = stock::gathering(&whole, 3).expect("writes").expect("a move");
                 Phase::Restocking(Transaction::new(&writes))

@@ -142,7 +142,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
             let (money, sums, payments) = money;
             let (statuses, stream_shard, mark) = stream;
             let [total, ..] = money;
-            let rejection = match why % 13 {
+            let rejection = match why % 14 {
                 0 => Rejection::UnknownCustomer,
                 1 => Rejection::UnknownProduct { line: why.into(), product: ProductId::clone(&product) },
                 2 => Rejection::MixedCurrencies { line: why.into() },
@@ -155,6 +155,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
                 10 => Rejection::UnknownAddress { address: product.to_string().parse().expect("an id") },
                 11 => Rejection::NotShipped { country: "DE".parse().expect("a country") },
                 9 => Rejection::GiftCardBalance { code: gift_card.clone() },
+                12 => Rejection::Recalled { products: vec![product.clone(), product.clone()] },
                 _ => Rejection::KeyReused,
             };
             Parts {

@@ -1,0 +1,144 @@
+//! Products that are not listed: they are in no list, no category and no search, and can be read and ordered.
+
+use std::collections::BTreeMap;
+
+use devstack::fault_proxy::{Fault, Match};
+use local::categories::{Counted, count};
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
+use tokio::task::JoinSet;
+
+use crate::history::{Temporary, exported, imported, open};
+use crate::invariants;
+
+const CATEGORIES: [&str; 3] = ["a", "b", "c"];
+
+fn product(id: &str, category: &str) -> Value {
+    json!({ "productId": id, "name": id, "description": "", "category": category, "price": eur(100), "stock": 10 })
+}
+
+async fn patch(client: &Client, id: &str, change: Value) -> Reply {
+    client.send_to_any_version(Method::PATCH, &format!("/products/{id}"), &change).await
+}
+
+/// The number of products of each category that has any, as the API shows it.
+async fn categories(shop: &Shop) -> BTreeMap<String, u64> {
+    let found = shop.nobody().walk("/categories", 2).await;
+    let one = |one: &Value| {
+        (one["category"].as_str().expect("a name").to_owned(), one["products"].as_u64().expect("a number"))
+    };
+    found.iter().map(one).filter(|(_, products)| *products > 0).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_product_that_is_not_listed_is_in_no_list_and_can_be_read_and_ordered() {
+    let shop = Shop::with_ada().await;
+    let (admin, ada) = (shop.admin(), shop.customer("ada"));
+    let mut hidden = product("hidden", "a");
+    hidden["listed"] = json!(false);
+    for _ in 0..2 {
+        assert_eq!(admin.post("/products", hidden.clone()).await.expect(201)["listed"], false);
+    }
+    let other = admin.post("/products", product("shown", "a")).await.expect(201);
+    assert!(other["listed"].is_null());
+    let listed = async || {
+        let mut ids = Vec::new();
+        for path in ["/products?category=a", "/products"] {
+            let products = shop.nobody().walk(path, 1).await;
+            ids.push(products.iter().map(|product| product["productId"].clone()).collect::<Vec<_>>());
+        }
+        (ids, categories(&shop).await.get("a").copied())
+    };
+    let only_shown = (vec![vec![json!("shown")]; 2], Some(1));
+    assert_eq!(listed().await, only_shown);
+    assert_eq!(shop.nobody().get("/products/hidden").await.expect(200)["listed"], false);
+    let order = json!({ "lines": [{ "productId": "hidden", "quantity": 1 }] });
+    assert_eq!(ada.order("k", order).await.expect(201)["total"], eur(100));
+
+    for _ in 0..2 {
+        assert!(patch(&admin, "hidden", json!({ "listed": true })).await.expect(200)["listed"].is_null());
+        assert_eq!(listed().await, (vec![vec![json!("hidden"), json!("shown")]; 2], Some(2)));
+        assert_eq!(patch(&admin, "hidden", json!({ "listed": false })).await.expect(200)["listed"], false);
+        assert_eq!(listed().await, only_shown);
+    }
+    // A change of its category, and of the stock, leaves it where it is: nowhere.
+    patch(&admin, "hidden", json!({ "category": "b", "cells": 3 })).await.expect(200);
+    let more = json!({ "delta": 5 });
+    admin.send_to_any_version(Method::POST, "/products/hidden/stock", &more).await.expect(200);
+    assert_eq!((listed().await, categories(&shop).await.len()), (only_shown, 1));
+    // The command that counts products of earlier releases does not count it.
+    assert_eq!(count(&shop.indexer(), |_| ()).await.expect("counted"), Counted { products: 2, counted: 0 });
+    assert_eq!(invariants::breaches(&shop, invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
+}
+
+/// Workers change categories and listing at once, each of them or both in one request, while answers are lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_any_changes_of_category_and_listing_the_numbers_are_those_of_the_lists() {
+    let shop = Shop::open().await;
+    let mut expected = 0;
+    for at in 0..8 {
+        let mut new = product(&format!("p{at}"), CATEGORIES[at % 3]);
+        new["listed"] = json!(at % 2 == 0);
+        shop.admin().post("/products", new).await.expect(201);
+    }
+    for fault in [Fault::CutAfter, Fault::CutBefore] {
+        shop.fault_proxy().inject_share(Match::action("TransactWriteItems"), fault, 0.15, 5);
+    }
+    let mut working = JoinSet::new();
+    for worker in 0..4 {
+        let admin = shop.admin();
+        working.spawn(async move {
+            let mut random = fastrand::Rng::with_seed(worker);
+            for _ in 0..12 {
+                let (category, listed) = (random.choice(CATEGORIES).expect("one"), random.bool());
+                let change = match random.u8(0..3) {
+                    0 => json!({ "category": category }),
+                    1 => json!({ "listed": listed }),
+                    _ => json!({ "category": category, "listed": listed }),
+                };
+                let changed = patch(&admin, &format!("p{}", random.u8(0..8)), change).await;
+                assert!([200, 412, 503].contains(&changed.status), "{changed:?}");
+            }
+        });
+    }
+    working.join_all().await;
+    shop.fault_proxy().heal();
+    let mut of_lists = BTreeMap::new();
+    for category in CATEGORIES {
+        let products = shop.nobody().walk(&format!("/products?category={category}"), 100).await;
+        of_lists.extend((!products.is_empty()).then(|| (category.to_owned(), products.len() as u64)));
+    }
+    for at in 0..8 {
+        let found = shop.nobody().get(&format!("/products/p{at}")).await.expect(200);
+        expected += u64::from(found["listed"].is_null());
+    }
+    assert_eq!(of_lists.values().sum::<u64>(), expected);
+    assert_eq!(categories(&shop).await, of_lists);
+    assert_eq!(shop.nobody().walk("/products", 3).await.len() as u64, expected);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_keeps_what_is_not_listed_and_what_is_recalled() {
+    let shop = Shop::open().await;
+    for id in ["plain", "hidden", "recalled"] {
+        let mut new = product(id, "a");
+        new["cells"] = json!(2);
+        shop.admin().post("/products", new).await.expect(201);
+    }
+    patch(&shop.admin(), "hidden", json!({ "listed": false })).await.expect(200);
+    patch(&shop.admin(), "recalled", json!({ "recalled": true })).await.expect(200);
+    let file = exported(&shop).await;
+    let other = Shop::with_ada().await;
+    let (summary, refused) = imported(&other, &Temporary::with("listing.ndjson", &file), &open()).await;
+    assert_eq!((summary.new, refused), (3, vec![]));
+    let kept = exported(&other).await;
+    assert!(file.lines().all(|line| kept.contains(line)), "{kept}");
+    assert_eq!(categories(&other).await, BTreeMap::from([("a".to_owned(), 2)]));
+    let order = json!({ "lines": [{ "productId": "recalled", "quantity": 1 }] });
+    other.customer("ada").order("k", order.clone()).await.problem(http_api::Kind::ProductRecalled);
+    patch(&other.admin(), "recalled", json!({ "recalled": false })).await.expect(200);
+    other.customer("ada").order("k2", order).await.expect(201);
+    invariants::hold(&other).await;
+}
