@@ -104,7 +104,7 @@ async fn a_created_resource_is_answered_with_its_location() {
         })
     );
 
-    let body = answered(card, 201, &[("location", "/gift-cards/GIFT-FOR-ADA")]);
+    let body = answered(card, 201, &[("etag", "\"0\""), ("location", "/gift-cards/GIFT-FOR-ADA")]);
     assert_eq!(
         body,
         json!({
