@@ -44,6 +44,7 @@ http_api::routes! {
     start_payment
     unflag_order
     update_customer
+    update_discount
     update_gift_card
     update_product
     write_products

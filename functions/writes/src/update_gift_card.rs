@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/gift-cards/{code}", Scope::Admin)
     .summary("Block a gift card, allow it again, or change its end.")
+    .limit(20, 40)
     .refuses(&[Kind::NotFound])
     .access(&[Access::batch_get::<GiftCard>(), Access::update::<GiftCard>()])
     .example(

@@ -78,7 +78,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
     (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),
     (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
-    (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
+    (Discount::TYPE, &["from", "maxUses", "percent", "percentOff", "revoked", "to", "uses", "version"]),
     (GiftCard::TYPE, &["balance", "blocked", "validUntil", "version"]),
     (GiftCardEntry::TYPE, &["returned", "status"]),
     (DayTotals::TYPE, &["EntityType", "date", "orders", "revenue:*", "status:*", "units"]),

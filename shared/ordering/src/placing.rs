@@ -96,10 +96,10 @@ impl<'a> Placing<'a> {
         product_shards: ProductShards,
         max_open_units: MaxOpenUnits,
     ) -> Self {
-        let first_read = match origin {
-            Origin::Request => ReadMode::Eventual,
+        let reads = match origin {
+            Origin::Request => ReadPlan::of(&ask.basket),
             // A message may be delivered again after its order was refused. The read must see the refusal.
-            Origin::Queue { .. } => ReadMode::Strong,
+            Origin::Queue { .. } => ReadPlan::strong(),
         };
         Self {
             id: OrderId::of(&ask.customer, &ask.key),
@@ -109,7 +109,7 @@ impl<'a> Placing<'a> {
             product_shards,
             max_open_units,
             tax_rules: TaxRules::default(),
-            reads: ReadPlan::new(first_read),
+            reads,
             quoted: None,
             is_unanswered: false,
             only_quotes: false,
@@ -143,7 +143,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The keys of everything that the order depends on, and of the order itself: two more than `Basket::keys_of`, and at
-    /// most 94 of the 100 that one BatchGetItem allows.
+    /// most 95 of the 100 that one BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
         keys.extend(self.ask.basket.keys_of(&self.ask.customer, self.max_open_units, &self.tax_rules));
@@ -207,6 +207,9 @@ impl<'a> Placing<'a> {
         let mut transaction = OrderTransaction::of(&order, &sources, self.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
+        }
+        if let Some(cart) = self.ask.basket.request().cart {
+            transaction.delete_cart(&order.order, cart)?;
         }
         if found.guest.as_ref().is_some_and(|guest| guest.expires_at.is_some()) {
             transaction.keep_guest(&order.order)?;

@@ -199,6 +199,10 @@ async fn paid(shop: &Shop) {
     let unpaid = ada.order("never paid", dear).await.expect(201);
     shop.age(&unpaid).await;
     assert_eq!(shop.expire().await["expired"], 1);
+    for revoked in [true, false] {
+        let change = json!({ "revoked": revoked, "to": "2100-01-01" });
+        admin.send_to_any_version(Method::PATCH, "/discounts/TEN", &change).await.expect(200);
+    }
     let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
     admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
 
@@ -385,6 +389,7 @@ async fn live() -> Day {
     super::card_payments::overtaken(&shop).await;
     super::races::raced(&shop).await;
     super::erasures::erased(&shop).await;
+    super::carts::ordered(&shop).await;
     parked(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;
