@@ -39,6 +39,7 @@ mod history;
 mod idempotency;
 mod images;
 mod invariants;
+mod invoice_page;
 mod laptop;
 mod layouts;
 mod lifecycle;

@@ -239,6 +239,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         "/products/none",
         "/orders/none",
         "/orders/none/invoice",
+        "/orders/none/invoice/page",
         "/orders/none/products",
         "/invoices/none",
         "/invoices/none/payments",

@@ -13,6 +13,7 @@ http_api::routes! {
     get_gift_card
     get_guest_order
     get_invoice
+    get_invoice_page
     get_order
     get_order_invoice
     get_product

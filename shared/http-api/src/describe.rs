@@ -31,6 +31,7 @@ pub struct Description {
 struct Answer {
     status: &'static str,
     what: &'static str,
+    media_type: &'static str,
     body: Option<RefOr<Schema>>,
     headers: &'static [&'static str],
 }
@@ -220,6 +221,17 @@ impl Description {
         self.answer("200", "Success", Some(schema), &[])
     }
 
+    /// Adds a 200 with a page of HTML.
+    #[must_use]
+    pub(crate) fn answers_html(self) -> Self {
+        let page = ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).build();
+        let mut described = self.answer("200", "A page", Some(RefOr::T(page.into())), &["Content-Security-Policy"]);
+        if let Some(page) = described.answers.last_mut() {
+            page.media_type = "text/html";
+        }
+        described
+    }
+
     /// Adds a 200 with a page of these items. The type of `next` is the same for all lists, so that clients need only
     /// one type for it.
     pub(crate) fn page<T: ToSchema>(mut self, next: &str) -> Self {
@@ -249,7 +261,7 @@ impl Description {
         body: Option<RefOr<Schema>>,
         headers: &'static [&'static str],
     ) -> Self {
-        self.answers.push(Answer { status, what, body, headers });
+        self.answers.push(Answer { status, what, media_type: "application/json", body, headers });
         self
     }
 

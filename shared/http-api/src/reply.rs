@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{Response, StatusCode};
 use serde::Serialize;
 
@@ -31,6 +33,12 @@ impl Reply {
     /// 200 with this body.
     pub(crate) fn ok(body: &impl Serialize) -> Answer {
         Self::of(StatusCode::OK, body)
+    }
+
+    /// 200 with this page, which may do what the content security policy allows.
+    pub(crate) fn html(document: String, policy: String) -> Self {
+        let headers = vec![(CONTENT_TYPE, "text/html; charset=utf-8".to_owned()), (CONTENT_SECURITY_POLICY, policy)];
+        Self { status: StatusCode::OK, headers, body: Some(document), failures: Vec::new(), products: Vec::new() }
     }
 
     /// Changes the status to 201. `location` is the path of the created resource.
@@ -123,7 +131,9 @@ impl Reply {
     /// 304, without the body, because the client has it.
     #[must_use]
     pub(crate) fn not_modified(self) -> Self {
-        Self { status: StatusCode::NOT_MODIFIED, body: None, ..self }
+        let mut reply = Self { status: StatusCode::NOT_MODIFIED, body: None, ..self };
+        reply.headers.retain(|(name, _)| name != CONTENT_TYPE);
+        reply
     }
 
     pub(crate) fn body(&self) -> Option<&str> {

@@ -3,8 +3,10 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use key_schema::page::Page;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use crate::{Answer, Description, Json, Problem, Reply};
@@ -29,6 +31,29 @@ impl<T: Serialize + ToSchema> Respond for Json<T> {
 
     fn describe(description: Description) -> Description {
         description.answers::<T>()
+    }
+}
+
+/// 200 with a page of HTML that loads nothing and runs nothing. Its only style sheet is in the page.
+#[derive(Clone, Debug)]
+pub struct Html {
+    /// The whole document.
+    pub document: String,
+    /// The text of its element `style`.
+    pub style: &'static str,
+}
+
+impl Respond for Html {
+    fn respond(self) -> Answer {
+        let style = BASE64_STANDARD.encode(Sha256::digest(self.style));
+        let policy = format!(
+            "default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        );
+        Ok(Reply::html(self.document, policy))
+    }
+
+    fn describe(description: Description) -> Description {
+        description.answers_html()
     }
 }
 

@@ -94,7 +94,12 @@ impl Client {
         let mut reply = Reply { status: response.status().as_u16(), headers: received.collect(), body: Value::Null };
         let text = response.text().await.expect("text");
         if ![204, 304].contains(&reply.status) {
-            reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+            let is_page = reply.headers.get("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+            reply.body = if is_page {
+                Value::String(text)
+            } else {
+                serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"))
+            };
         }
         if self.behind_api_gateway && reply.is_a_bare_refusal() {
             return reply;

@@ -41,7 +41,7 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
                 }
             }
             if let Some(schema) = answer.body {
-                response = response.content("application/json", ContentBuilder::new().schema(Some(schema)).build());
+                response = response.content(answer.media_type, ContentBuilder::new().schema(Some(schema)).build());
             }
             for name in answer.headers.iter().chain(&headers) {
                 response = response.header(*name, text_header());

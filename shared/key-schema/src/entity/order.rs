@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
+use super::credit::net_amounts;
 use super::stock::is_zero;
 use super::{
     Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment, Shortfall, tax,
@@ -145,6 +146,11 @@ impl Order {
     /// The taxes of the order, which has these lines: a rate each, the lowest first.
     pub fn taxes(&self, lines: &[OrderLine]) -> Vec<RateTax> {
         tax::by_rate(lines, self.discount, self.shipping.zip(self.shipping_tax))
+    }
+
+    /// The amount of each of its lines less the line's share of the discount, in minor units.
+    pub fn net_amounts(&self, lines: &[OrderLine]) -> Vec<i64> {
+        net_amounts(lines, self.discount)
     }
 
     /// The units of a product in shipments.

@@ -5,6 +5,7 @@
 //! invoice can be checked by itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -55,6 +56,14 @@ impl TryFrom<i64> for TaxRate {
     fn try_from(number: i64) -> Result<Self, Invalid> {
         let rate = u16::try_from(number).ok().filter(|rate| i128::from(*rate) <= Self::WHOLE);
         rate.map(Self).ok_or_else(|| Invalid::new("a tax rate must be 0 to 10000 hundredths of a percent"))
+    }
+}
+
+/// The rate as people write it: `19 %`, `5.5 %`.
+impl fmt::Display for TaxRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hundredths = format!("{}.{:02}", self.0 / 100, self.0 % 100);
+        write!(f, "{} %", hundredths.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 

@@ -58,6 +58,7 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
         (format!("{invoice}/payments"), "list-invoice-payments", "found"),
         (order.clone(), "get-order", "found"),
         (format!("{order}/invoice"), "get-order-invoice", "found"),
+        (format!("{order}/invoice/page"), "get-invoice-page", "found"),
         (format!("{order}/products"), "list-order-products", "found"),
         (product.clone(), "get-product", "found"),
         (format!("{product}/stats"), "get-product-stats", "found"),
