@@ -4,6 +4,7 @@
 //! nothing.
 
 mod accounts;
+mod numbers;
 mod order;
 mod verdict;
 

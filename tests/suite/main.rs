@@ -40,6 +40,7 @@ mod idempotency;
 mod images;
 mod invariants;
 mod invoice_page;
+mod invoice_numbers;
 mod laptop;
 mod layouts;
 mod lifecycle;

@@ -44,6 +44,7 @@ consumers! {
         count_orders
         drain_writes
         expire_orders
+        number_invoices
         publish_order_events
         reconcile_counts
         settle_payments

@@ -38,6 +38,7 @@ pub(crate) const AFTER: &[&str] = &[
     "list-orders",
     "list-payments-due",
     "list-product-orders",
+    "number-invoices",
     "reconcile-counts",
     "settle-payments",
 ];

@@ -14,10 +14,11 @@ use super::profile::Profile;
 use super::units_by_index::UnitsByIndex;
 
 const EXPIRE: &str = "expire-orders";
+const NUMBER: &str = "number-invoices";
 const SETTLE: &str = "settle-payments";
 
 /// The functions that a schedule invokes.
-const STEADY: [&str; 3] = [RECONCILE, EXPIRE, SETTLE];
+const STEADY: [&str; 4] = [RECONCILE, EXPIRE, NUMBER, SETTLE];
 
 /// The metrics that functions emit: those of drain-writes, expire-orders, receive-payment-event, reconcile-counts and
 /// settle-payments.

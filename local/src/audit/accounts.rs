@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
-    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Order, OrderAddress,
-    OrderFlag, OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription,
-    ProductStats, QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint,
-    Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Order,
+    OrderAddress, OrderFlag, OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell,
+    StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -17,6 +17,7 @@ use key_schema::value::{
 };
 use table::{Item, read_item};
 
+use super::numbers::Numbers;
 use super::order;
 use super::{Breach, Report};
 
@@ -40,6 +41,7 @@ pub(super) struct Accounts {
     /// For each order and gift card: the amount by the invoice, less the amount by the card's entry. Removed once the
     /// two agree.
     pub(super) taken: BTreeMap<(OrderId, GiftCardCode), Taken>,
+    pub(super) numbers: Numbers,
     /// For each discount code: the uses it has counted, less the uses found in orders.
     pub(super) uses: BTreeMap<DiscountCode, i64>,
     /// Claims by key: the customer who holds the claim, and the customer whose profile names it.
@@ -99,6 +101,7 @@ impl Accounts {
             cells: BTreeMap::new(),
             cards: BTreeMap::new(),
             taken: BTreeMap::new(),
+            numbers: Numbers::default(),
             uses: BTreeMap::new(),
             claims: BTreeMap::new(),
             bounds: BTreeMap::new(),
@@ -168,6 +171,9 @@ impl Accounts {
             }),
             Invoice::TYPE => self.read(item, |accounts, invoice: Invoice| {
                 accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
+            }),
+            InvoiceCounter::TYPE => self.read(item, |accounts, counter: InvoiceCounter| {
+                accounts.numbers.add_counter(counter);
             }),
             OrderAddress::TYPE => self.read(item, |accounts, address: OrderAddress| {
                 accounts.part(address.order_id.clone(), |parts| parts.address = Some(address));
@@ -321,6 +327,7 @@ impl Accounts {
                     let id = format!("order {}", whole.order.order_id);
                     self.breach(id, format!("the mark of its payment is wrong: {marked:?}"));
                 }
+                self.numbers.add_invoice(&whole.invoice, whole.order.imported_at.is_some());
                 self.order(&whole);
             }
             parts => _ = self.orders.insert(id, parts),

@@ -90,6 +90,9 @@ impl Accounts {
         for (code, off) in std::mem::take(&mut self.uses) {
             self.balanced(off, || format!("discount {code}"), "uses counted beyond the orders that have it");
         }
+        for (series, fault) in std::mem::take(&mut self.numbers).faults() {
+            self.breach(format!("series {series}"), fault);
+        }
         for (key, [claimed, held]) in std::mem::take(&mut self.claims) {
             if claimed != held {
                 let text = |id: Option<CustomerId>| id.map_or("nobody".to_owned(), |id| id.to_string());

@@ -15,11 +15,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use futures_util::{StreamExt as _, stream};
-use key_schema::entity::{EmailClaim, Move, Phase, UsernameClaim};
+use key_schema::entity::{EmailClaim, InvoiceCounter, Move, Phase, UsernameClaim};
 use key_schema::layout::{Consistency, Stored as _};
-use key_schema::value::Timestamp;
+use key_schema::value::{InvoiceNumber, Timestamp};
 use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
-use table::{Commit, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, WriteUnits, Writer};
+use table::{
+    Commit, Condition, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, Write, WriteUnits, Writer,
+};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::existing::{Existing, References};
@@ -192,6 +194,7 @@ impl Importer {
             }
             Record::Order(order) => {
                 keys.extend(order.invoice_id.as_ref().map(|id| format!("invoice {id}")));
+                keys.extend(order.invoice_number.as_ref().map(|number| format!("invoice number {number}")));
             }
             _ => {}
         }
@@ -269,6 +272,11 @@ impl Importer {
                     None => self.now_known(record),
                 });
             }
+            if let Record::Order(order) = record
+                && let Some(number) = &order.invoice_number
+            {
+                self.raise_counter(number, budget).await?;
+            }
             *was_sent = true;
             match self.write(&transaction, budget).await? {
                 Commit::Done => return Ok(self.now_known(record)),
@@ -282,6 +290,17 @@ impl Importer {
             }
         }
         Err(Error::contention("the record appears and disappears"))
+    }
+
+    /// Raises the counter of the number's series to it, so that no invoice gets the number again. The order's transaction
+    /// cannot do it: a counter that is higher already would cancel it. It comes first, so that a cut leaves no number
+    /// beyond the counter.
+    async fn raise_counter(&self, number: &InvoiceNumber, budget: Budget) -> Result<(), Error> {
+        let InvoiceNumber { series, place } = number.clone();
+        let is_lower = Condition::new("attribute_not_exists(#last) OR #last < :raised").value(":raised", place)?;
+        let raised = Write::set(&InvoiceCounter { series, last: place }, is_lower)?;
+        // If the condition fails, the counter is high enough.
+        self.writer.write(raised, budget).await.map(|_| ())
     }
 
     fn now_known(&self, record: &Record) -> Placement {

@@ -41,6 +41,7 @@ impl OrderRecord {
             gift_cards,
             card: invoice.card().map(CardRecord::of),
             invoice_id: Some(invoice.invoice_id.clone()),
+            invoice_number: invoice.number.clone(),
             issued_at: Some(invoice.issued_at),
             pay_later: order.pay_later,
             cancellation: order.cancellation.clone().map(|Cancellation { at, reason, cause }| CancellationRecord {
@@ -213,6 +214,8 @@ pub(super) fn invoice(record: &OrderRecord) -> Invoice {
         issued_at: record.issued_at.unwrap_or(record.placed_at),
         amount: record.total,
         taxes: Vec::new(),
+        unnumbered: None,
+        number: record.invoice_number.clone(),
         payments: record.gift_cards.iter().map(paid).chain(card).collect(),
     }
 }

@@ -5,8 +5,8 @@
 
 use key_schema::entity::{Address, CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, Money, OrderId, ProductId, Quantity, ReturnId,
-    ShipmentId, Timestamp,
+    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, OrderId, ProductId, Quantity,
+    ReturnId, ShipmentId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,6 +63,10 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub invoice_id: Option<InvoiceId>,
+    /// The number of the invoice, which it keeps. If absent: none, and Till gives it none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub invoice_number: Option<InvoiceNumber>,
     /// The time of the invoice. If absent: `placedAt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -73,7 +73,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "version",
         ],
     ),
-    (Invoice::TYPE, &["payments"]),
+    (Invoice::TYPE, &["GSI1PK", "GSI1SK", "number", "payments", "unnumbered"]),
     (OrderFlag::TYPE, &["EntityType", "GSI1PK", "GSI1SK", "flaggedAt", "orderId", "reason"]),
     (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
     (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),

@@ -7,11 +7,12 @@ use table::StatusShards;
 use crate::PlaceOrder;
 use crate::quote::Quote;
 
-/// An order that is placed now with this quote.
+/// An order that is placed now with this quote. Its invoice waits for a number in the shard `unnumbered`.
 pub(crate) fn new_order(
     ask: &PlaceOrder,
     id: &OrderId,
     status_shards: StatusShards,
+    unnumbered: Option<u8>,
     quote: Quote,
     now: Timestamp,
 ) -> WholeOrder {
@@ -58,6 +59,8 @@ pub(crate) fn new_order(
         issued_at: now,
         amount: quote.total,
         taxes: order.taxes(&quote.lines),
+        unnumbered,
+        number: None,
         payments: quote.payments,
     };
     let address = quote.address.map(|address| OrderAddress { order_id: id.clone(), address });

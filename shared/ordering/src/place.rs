@@ -10,7 +10,7 @@ use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards
 
 use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
-use crate::{Basket, MaxOpenUnits, TaxRules, Waiting};
+use crate::{Basket, MaxOpenUnits, Numbering, TaxRules, Waiting};
 
 /// The longest for which [`Orders::place_unless_crowded`] retries a transaction that meets others.
 const CONTENDED: Duration = Duration::from_secs(1);
@@ -24,6 +24,7 @@ pub struct Orders {
     product_shards: ProductShards,
     max_open_units: MaxOpenUnits,
     tax_rules: TaxRules,
+    numbering: Numbering,
 }
 
 /// A request to place an order.
@@ -77,6 +78,7 @@ impl FromEnvironment for Orders {
             product_shards: ProductShards::from_environment(environment)?,
             max_open_units: MaxOpenUnits::from_environment(environment)?,
             tax_rules: TaxRules::from_environment(environment)?,
+            numbering: Numbering::from_environment(environment)?,
         })
     }
 }
@@ -143,6 +145,7 @@ impl Orders {
     fn placing<'a>(&self, ask: &'a PlaceOrder, origin: Origin) -> Placing<'a> {
         Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units)
             .taxed(self.tax_rules.clone())
+            .numbered(self.numbering.clone())
     }
 
     /// Makes the requests of a [`Placing`], within the budget.

@@ -15,7 +15,7 @@ use crate::new_order::new_order;
 use crate::quote::Quote;
 use crate::read_plan::ReadPlan;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
-use crate::{MaxOpenUnits, PlaceOrder, Placement, TaxRules};
+use crate::{MaxOpenUnits, Numbering, PlaceOrder, Placement, TaxRules};
 
 #[cfg(test)]
 mod tests;
@@ -46,6 +46,7 @@ pub struct Placing<'a> {
     product_shards: ProductShards,
     max_open_units: MaxOpenUnits,
     tax_rules: TaxRules,
+    numbering: Numbering,
     reads: ReadPlan,
     /// The total of the last quote.
     quoted: Option<Money>,
@@ -109,6 +110,7 @@ impl<'a> Placing<'a> {
             product_shards,
             max_open_units,
             tax_rules: TaxRules::default(),
+            numbering: Numbering::default(),
             reads: ReadPlan::new(first_read),
             quoted: None,
             is_unanswered: false,
@@ -120,6 +122,12 @@ impl<'a> Placing<'a> {
     #[must_use]
     pub fn taxed(self, tax_rules: TaxRules) -> Self {
         Self { tax_rules, ..self }
+    }
+
+    /// The same placement in a shop whose invoices get these numbers.
+    #[must_use]
+    pub fn numbered(self, numbering: Numbering) -> Self {
+        Self { numbering, ..self }
     }
 
     /// The same placement, but an order that can be placed is to wait in the queue.
@@ -198,7 +206,8 @@ impl<'a> Placing<'a> {
             return Ok(Next::Done(Box::new(Placement::Waits { max_total })));
         }
 
-        let order = new_order(self.ask, &self.id, self.status_shards, quote, now);
+        let unnumbered = self.numbering.shard_of(&self.id, self.status_shards);
+        let order = new_order(self.ask, &self.id, self.status_shards, unnumbered, quote, now);
         let sources: Option<Vec<_>> = order.lines.iter().map(|line| found.source_of(&self.id, line)).collect();
         let Some(sources) = sources else {
             let scattered = found.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));

@@ -39,6 +39,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.counted(revision)?);
         images.extend(parts.moving(revision)?);
         images.push((Kind::Taxes(revision), parts.taxes(revision)?));
+        images.push((Kind::InvoiceCounter(revision), parts.invoice_counter(revision)?));
     }
     for revision in [First, Changed, Moved] {
         images.push((Kind::Product(revision), item(&parts.product(revision)?.0)?));
@@ -64,6 +65,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         let due = ProviderPayment { capture_requested: state == Authorized, ..parts.at_provider(Authorized)? };
         images.push((Kind::DueInvoice(state), parts.invoice(state, Some(due))?));
     }
+    images.extend(parts.numbered()?);
     for status in [PaymentStatus::Captured, PaymentStatus::Refunded] {
         images.push((Kind::GiftCardEntry(status), parts.gift_card_entry(status)?));
     }

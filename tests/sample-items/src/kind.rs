@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use key_schema::entity::{CancellationCause, OrderStatus, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
-    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
-    ViewMark, ViewShard,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
+    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -87,6 +87,12 @@ impl Kind {
             OrderAddress::TYPE => Self::OrderAddress,
             Invoice::TYPE => {
                 let invoice: Invoice = from_item(item.clone()).ok()?;
+                if invoice.unnumbered.is_some() {
+                    return Some(Self::UnnumberedInvoice);
+                }
+                if invoice.number.is_some() {
+                    return Some(Self::NumberedInvoice);
+                }
                 let Some(card) = invoice.card() else { return Some(Self::Invoice(invoice.payments.first()?.state())) };
                 match card.state() {
                     state if card.provider.is_none() => Self::Invoice(state),
@@ -94,6 +100,7 @@ impl Kind {
                     state => Self::CardInvoice(state),
                 }
             }
+            InvoiceCounter::TYPE => Self::InvoiceCounter(First),
             OrderFlag::TYPE => Self::OrderFlag(First),
             QueuedOrder::TYPE => match from_item::<_, QueuedOrder>(item.clone()).ok()?.refusal {
                 None => Self::QueuedOrder,

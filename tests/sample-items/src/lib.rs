@@ -130,6 +130,12 @@ pub enum Kind {
     CardInvoice(PaymentState),
     /// The same, if the provider must still capture or void the payment.
     DueInvoice(PaymentState),
+    /// An invoice that waits for its number. Its payment is due.
+    UnnumberedInvoice,
+    /// The same with its number.
+    NumberedInvoice,
+    /// The counter of the numbers of invoices.
+    InvoiceCounter(Revision),
     /// The mark of an order whose payment is due.
     PaymentDue,
     /// A return of units of an order.

@@ -32,7 +32,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("GiftCardView", &["entries"]),
     ("Guest", &["createdAt", "email", "guestId", "name"]),
     ("Image", &["imageId", "url"]),
-    ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments", "taxes"]),
+    ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "number", "orderId", "payments", "taxes"]),
     ("Money", &["amount", "currency"]),
     (
         "Order",

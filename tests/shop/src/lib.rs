@@ -26,6 +26,7 @@ pub mod invocations;
 pub mod kills;
 pub mod last_release;
 pub mod log;
+pub mod numbering;
 pub mod openapi;
 pub mod pattern;
 pub mod payments;

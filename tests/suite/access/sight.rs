@@ -16,6 +16,7 @@ use shop::{Client, Reply, Shop, eur};
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
+use crate::invoice_numbers;
 use crate::taxes;
 
 /// A client without the admin scope, and the fields shown to it so far.
@@ -62,6 +63,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
     }
     more(&shop, &mut ada).await;
     taxed(&mut ada).await;
+    numbered(&mut ada).await;
 
     let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
         fields.iter().map(|field| ((*schema).to_owned(), (*field).to_owned())).collect()
@@ -79,6 +81,15 @@ async fn taxed(ada: &mut Witness) {
     ada.client = shop.customer("ada");
     ada.post("/quotes", "taxed", taxes::both()).await.expect(200);
     ada.post("/orders", "taxed", taxes::both()).await.expect(201);
+}
+
+/// An invoice with its number.
+async fn numbered(ada: &mut Witness) {
+    let shop = invoice_numbers::shop("2026").await;
+    let order = invoice_numbers::order(&shop, 0).await;
+    shop.number().await;
+    ada.client = shop.customer("ada");
+    ada.get(&format!("/orders/{}", order["orderId"].as_str().expect("an id"))).await;
 }
 
 /// A field that another test covers: an order is delayed if its message is a dead letter (`drain.rs`).

@@ -20,6 +20,7 @@ pub fn cases(seed: &Seed) -> Vec<Case> {
         drain("drain what is no order", &unreadable),
         Case::event("count", "count-orders", batch("shardId-0", &seed.records, &json!({}))),
         Case::event("expire", "expire-orders", json!({})),
+        Case::event("number invoices", "number-invoices", json!({})),
         // The objects are in a bucket of their own for each world. Those that products name are read each time.
         Case::event("tidy images", "tidy-images", json!({})),
         Case::event("publish", "publish-order-events", json!({ "Records": seed.records })),

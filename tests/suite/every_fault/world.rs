@@ -107,7 +107,7 @@ async fn open() -> Shop {
                 // no order with less than five left.
                 "drain-writes" => 11,
                 // It keeps ten for the order in progress, and needs time to find one before.
-                "expire-orders" => 30,
+                "expire-orders" | "number-invoices" => 30,
                 // It keeps ten to store its position.
                 "reconcile-counts" => 25,
                 // It begins no payment with less than twenty seconds left.
@@ -116,7 +116,9 @@ async fn open() -> Shop {
                 "count-orders" | "publish-order-events" => 10,
                 _ => 5,
             };
-            for (name, value) in [("DRAIN_WRITE_UNITS", "100000"), ("VIEW_SHARDS", "1"), ("STATUS_SHARDS", "2")] {
+            for (name, value) in
+                [("DRAIN_WRITE_UNITS", "100000"), ("VIEW_SHARDS", "1"), ("STATUS_SHARDS", "2"), ("INVOICE_SERIES", "F")]
+            {
                 function.environment.entry(name.to_owned()).and_modify(|old| value.clone_into(old));
             }
         }
@@ -212,6 +214,9 @@ impl World {
         order_later(&ada, "too many", things(1000)).await.expect(202);
         let refusable = shop.take_messages().await;
         shop.age(&overdue).await;
+        for (order, day) in [(&pending, 1), (&paid, 2), (&started, 3)] {
+            shop.age_invoice(order, &format!("2026-01-0{day}T00:00:00.000Z")).await;
+        }
         let now = Timestamp::now();
         let old = [(); 2].map(|()| ImageId::random(now.minus_seconds(48 * 60 * 60)));
         shop.set_images("thing", &[&old[0]]).await;

@@ -5,10 +5,10 @@ use std::fmt::Debug;
 
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
-    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
-    ViewMark, ViewShard,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
+    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -106,7 +106,7 @@ macro_rules! by_type {
 by_type! {
     Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder OrderAddress Shipment
+    Order OrderItem Invoice InvoiceCounter PaymentDue Return OrderFlag QueuedOrder OrderAddress Shipment
     Discount GiftCard GiftCardEntry ShippingRates
     Taxes DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress

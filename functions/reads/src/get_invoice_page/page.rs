@@ -26,6 +26,7 @@ pub(super) fn page(seller: &[String], whole: &WholeOrder) -> Html {
                 h1 { "Invoice" }
                 dl {
                     dt { "Invoice" } dd { (invoice.invoice_id) }
+                    @if let Some(number) = &invoice.number { dt { "Number" } dd { (number) } }
                     dt { "Date" } dd { (invoice.issued_at.day()) }
                     dt { "Order" } dd { (order.order_id) }
                 }

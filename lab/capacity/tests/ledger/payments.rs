@@ -8,7 +8,7 @@ use shop::eur;
 use super::metered_shop::MeteredShop;
 
 /// The numbers of the orders, which no other order has.
-const ORDERS: [u32; 3] = [18, 19, 20];
+const ORDERS: [u32; 3] = [20, 21, 22];
 
 pub async fn send_all(shop: &mut MeteredShop) {
     for number in ORDERS.into_iter().flat_map(|order| order * 4..order * 4 + 4) {

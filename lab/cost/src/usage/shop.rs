@@ -6,7 +6,7 @@ use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, dec};
 use sample_items::{Batch, Sample, SampleSizes};
 
-use super::{BYTES_PER_GB, Calls, EXPIRE, SETTLE, Usage};
+use super::{BYTES_PER_GB, Calls, EXPIRE, NUMBER, SETTLE, Usage};
 use crate::cases::{PLACE_ORDER, operation, split, usual_or};
 use crate::comparison::{Comparison, RECONCILE};
 use crate::deployment::Deployment;
@@ -208,11 +208,13 @@ impl Shop<'_> {
         self.call(usage, COUNT_ORDERS, count, units)
     }
 
-    /// Adds the search for orders that were not paid in time. In this model every order is paid, so none is found.
+    /// Adds the numbering of invoices, and the search for orders that were not paid in time. In this model every order is paid, so none is found.
     fn expiry(&self, usage: &mut Usage) -> Result<()> {
         let times = self.runs(EXPIRE)?;
         let units = self.charge(operation(EXPIRE, "nothing is overdue")?)? * times;
-        self.call(usage, EXPIRE, times, units)
+        self.call(usage, EXPIRE, times, units)?;
+        // A shop without a series of invoice numbers, as by default, asks the table for nothing.
+        self.call(usage, NUMBER, self.runs(NUMBER)?, UnitsByIndex::default())
     }
 
     /// Adds the comparison of counts: once a day, or as often as it can be completed.

@@ -267,6 +267,8 @@ impl Shop {
             issued_at: placed_at,
             amount,
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments: vec![Payment::Card(CardPayment { status, reference, settlement, ..CardPayment::of(amount) })],
         };
         let line = OrderLine {

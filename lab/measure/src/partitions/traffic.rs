@@ -191,6 +191,8 @@ impl Placing {
             issued_at: placed_at,
             amount: price,
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments: vec![payment],
         };
         let item = OrderItem { order_id, customer_id, placed_at, shard: 0, line, imported_at: None, uncounted: false };

@@ -57,6 +57,8 @@ pub(super) fn placed() -> WholeOrder {
             issued_at: now(),
             amount,
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments: vec![Payment::Card(CardPayment::of(amount))],
         },
         address: None,

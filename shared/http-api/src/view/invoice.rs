@@ -1,5 +1,5 @@
 use key_schema::entity::{Balance, Invoice, Payment, PaymentState, RateTax};
-use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
+use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, InvoiceNumber, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -17,6 +17,11 @@ pub struct InvoiceView {
     /// The taxes in the amount, a rate each, the lowest first. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     taxes: Vec<RateTax>,
+    /// The number, such as `2026-17`. Absent until it is given, some minutes after the order; and in a shop that numbers
+    /// no invoices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    number: Option<InvoiceNumber>,
     /// The payments: gift cards first, the rest by bank card.
     payments: Vec<PaymentView>,
 }
@@ -71,9 +76,10 @@ pub enum PaymentView {
 
 impl From<Invoice> for InvoiceView {
     fn from(invoice: Invoice) -> Self {
-        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, taxes, payments } = invoice;
+        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, taxes, unnumbered: _, number, payments } =
+            invoice;
         let payments = payments.into_iter().map(PaymentView::from).collect();
-        Self { invoice_id, order_id, customer_id, issued_at, amount, taxes, payments }
+        Self { invoice_id, order_id, customer_id, issued_at, amount, taxes, number, payments }
     }
 }
 

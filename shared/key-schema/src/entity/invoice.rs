@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::stock::is_zero;
 use super::{CardPayment, OrderStatus, RateTax};
-use crate::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
+use crate::value::{CustomerId, GiftCardCode, InvoiceId, InvoiceNumber, Money, OrderId, Timestamp};
 
 /// The invoice of an order. The amounts of its payments add up to its amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,13 @@ pub struct Invoice {
     /// The taxes in the amount, a rate each, the lowest first. Empty if the lines have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taxes: Vec<RateTax>,
+    /// The shard in the list of the invoices that wait for a number. Absent if the invoice has its number, or gets none.
+    /// It is stored so that a change of the number of shards moves no invoice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unnumbered: Option<u8>,
+    /// The number. Nothing changes it once it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<InvoiceNumber>,
     /// The payments: gift cards first, then at most one card payment for the rest.
     pub payments: Vec<Payment>,
 }
@@ -209,12 +216,19 @@ impl Invoice {
         self.payments.iter().find_map(Payment::card)
     }
 
-    /// An invoice that differs from this one in every field that ever changes.
+    /// The invoice with its number.
+    #[must_use]
+    pub fn numbered(self, number: InvoiceNumber) -> Self {
+        Self { unnumbered: None, number: Some(number), ..self }
+    }
+
+    /// An invoice that differs from this one in every field that payments and credits depend on.
     ///
     /// A write has the condition that no field has changed in which the invoice and this one differ. A condition on the
     /// fields that the write changes would not do: two writes at once may change different fields of one payment, and
     /// only both together decide whether the payment is due. A condition on the whole item would not do either, because
-    /// another release may have written fields that this one does not know.
+    /// another release may have written fields that this one does not know. The number is given at some other time, and
+    /// changes nothing about a payment.
     #[must_use]
     pub fn unlike(&self) -> Self {
         let unlike = |payment: &Payment| match payment {

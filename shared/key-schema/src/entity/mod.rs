@@ -13,6 +13,7 @@ mod gift_card;
 mod guest;
 mod idempotency_record;
 mod invoice;
+mod invoice_counter;
 mod moving;
 mod order;
 mod order_status;
@@ -50,6 +51,7 @@ pub use gift_card::{GiftCard, GiftCardEntry};
 pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
+pub use invoice_counter::InvoiceCounter;
 pub use moving::Move;
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, WholeOrder};
 pub use order_status::OrderStatus;
@@ -116,6 +118,7 @@ entities! {
     Shipment = "shipment"
     QueuedOrder = "queuedOrder"
     Invoice = "invoice"
+    InvoiceCounter = "invoiceCounter"
     PaymentDue = "paymentDue"
     Discount = "discount"
     GiftCard = "giftCard"

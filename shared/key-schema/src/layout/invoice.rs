@@ -5,6 +5,7 @@
 //! | 5 [`InvoiceOfOrder`] | table | `o#{orderId}` | `i#{invoiceId}` |
 //! | 7 [`InvoiceById`], 8 [`PaymentsOfInvoice`] | table | `o#{orderId}` | `i#{invoiceId}` |
 //! | 7 [`InvoiceByOldId`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
+//! | 31 [`InvoicesDue`] | GSI1 | `unnumbered#{shard}` | `{issuedAt}#{invoiceId}` |
 //! | 9 [`InvoicesOfCustomer`] | GSI2 | `c#{customerId}` | `i#{issuedAt}#{invoiceId}` |
 
 use crate::entity::{Entity as _, Invoice};
@@ -19,11 +20,15 @@ const ID: Template<(InvoiceId,)> = Template::new("i#{invoiceId}");
 
 const OF_ORDER: Place<(OrderId,), (InvoiceId,)> = Place::table(order::COLLECTION, ID);
 const BY_ID: Place<(InvoiceId,), (InvoiceId,)> = Place::gsi1(ID, ID);
+/// The list of the invoices that wait for a number: a sparse index. An invoice has one key of the index, so the key by its
+/// id waits, too. Only ids of the last release are looked up there, and invoices with such ids are not in the list.
+const UNNUMBERED: Place<(u8,), (Timestamp, InvoiceId)> =
+    Place::gsi1(Template::new("unnumbered#{shard}"), Template::new("{issuedAt}#{invoiceId}"));
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, InvoiceId)> =
     Place::gsi2(customer::COLLECTION, Template::new("i#{issuedAt}#{invoiceId}"));
 
 impl Stored for Invoice {
-    const PLACES: &'static [PlaceText] = &[OF_ORDER.text(), BY_ID.text(), OF_CUSTOMER.text()];
+    const PLACES: &'static [PlaceText] = &[OF_ORDER.text(), BY_ID.text(), UNNUMBERED.text(), OF_CUSTOMER.text()];
 
     fn key(&self) -> Key {
         OF_ORDER.key((&self.order_id,), (&self.invoice_id,))
@@ -31,7 +36,10 @@ impl Stored for Invoice {
 
     fn index_keys(&self) -> Vec<Key> {
         vec![
-            BY_ID.key((&self.invoice_id,), (&self.invoice_id,)),
+            match &self.unnumbered {
+                Some(shard) => UNNUMBERED.key((shard,), (&self.issued_at, &self.invoice_id)),
+                None => BY_ID.key((&self.invoice_id,), (&self.invoice_id,)),
+            },
             OF_CUSTOMER.key((&self.customer_id,), (&self.issued_at, &self.invoice_id)),
         ]
     }
@@ -167,5 +175,40 @@ impl AccessPattern for InvoicesOfCustomer<'_> {
 
     fn range(&self) -> SortRange {
         OF_CUSTOMER.within(&self.issued)
+    }
+}
+
+/// The invoices of one shard that wait for a number, oldest first.
+pub struct InvoicesDue<'a> {
+    pub shard: u8,
+    pub issued: &'a TimeRange,
+}
+
+impl<'a> InvoicesDue<'a> {
+    /// The patterns of all shards of the list.
+    pub fn in_shards(shards: u8, issued: &'a TimeRange) -> Vec<Self> {
+        (0..shards).map(|shard| Self { shard, issued }).collect()
+    }
+}
+
+impl AccessPattern for InvoicesDue<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration = Declaration {
+        number: 31,
+        question: "the invoices that wait for a number, shards merged",
+        place: UNNUMBERED.text(),
+        entities: &[Invoice::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        UNNUMBERED.partition.fill((&self.shard,))
+    }
+
+    fn range(&self) -> SortRange {
+        UNNUMBERED.within(self.issued)
     }
 }

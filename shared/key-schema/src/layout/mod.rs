@@ -14,6 +14,7 @@ mod gift_card;
 mod guest;
 mod idempotency_record;
 mod invoice;
+mod invoice_counter;
 mod layouts;
 mod moving;
 mod order;
@@ -49,7 +50,7 @@ pub use customer::{CustomerById, InCustomer};
 pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
-pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
+pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesDue, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use layouts::{Layout, SpelledPlace};
 pub use moving::{OF_A_MOVE, RepairsDue};
 pub use order::{
@@ -74,10 +75,10 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
-    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
-    ViewMark, ViewShard,
+    Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
+    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
+    UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -101,7 +102,7 @@ pub const REMOVED: &str = "removed";
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
+    Order OrderItem OrderAddress Invoice InvoiceCounter PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
@@ -143,4 +144,5 @@ pub const PATTERNS: &[Declaration] = &[
 ];
 
 /// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.
-pub const PATTERNS_OF_FUNCTIONS: &[Declaration] = &[CountsParked::DECLARED, RepairsDue::DECLARED];
+pub const PATTERNS_OF_FUNCTIONS: &[Declaration] =
+    &[CountsParked::DECLARED, InvoicesDue::DECLARED, RepairsDue::DECLARED];

@@ -170,14 +170,17 @@ impl ShopItem {
                 vec![of_order(order_id)]
             }
             Self::OrderFlag(OrderFlag { order_id, .. }) => vec![of_order(order_id), Question::of(&FlaggedOrders)],
-            Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, .. }) => vec![
-                of_order(order),
-                Question::of(&InvoiceOfOrder { order }),
-                Question::of(&InvoiceById { order, id: invoice_id }),
-                Question::of(&InvoiceByOldId { id: invoice_id }),
-                Question::of(&PaymentsOfInvoice { order, invoice: invoice_id }),
-                Question::of(&InvoicesOfCustomer { customer, issued: *all }),
-            ],
+            Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, unnumbered, .. }) => {
+                let by_old_id = unnumbered.is_none().then(|| Question::of(&InvoiceByOldId { id: invoice_id }));
+                let others = [
+                    of_order(order),
+                    Question::of(&InvoiceOfOrder { order }),
+                    Question::of(&InvoiceById { order, id: invoice_id }),
+                    Question::of(&PaymentsOfInvoice { order, invoice: invoice_id }),
+                    Question::of(&InvoicesOfCustomer { customer, issued: *all }),
+                ];
+                others.into_iter().chain(by_old_id).collect()
+            }
             Self::PaymentDue(PaymentDue { order_id, shard, .. }) => {
                 vec![of_order(order_id), Question::of(&PaymentsDue { shard: *shard, since: all })]
             }

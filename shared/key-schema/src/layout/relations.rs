@@ -82,11 +82,12 @@ pub const RELATIONS: &[Relation] = &[
 ];
 
 /// The entities that name no item of another entity, and are named by none: sums over all orders of a day, marks that
-/// tell nothing about a visitor, the tax rates, and what the functions and the operator keep about their own work.
+/// tell nothing about a visitor, the tax rates, counters of invoice numbers, and what the functions and the operator keep about their own work.
 pub const ALONE: &[&str] = &[
     "viewMark",
     "taxes",
     "shippingRates",
+    "invoiceCounter",
     "dayTotals",
     "streamCheckpoint",
     "parkedCounts",

@@ -78,6 +78,8 @@ ids! {
     OrderId = "orderId";
     /// An invoice. Contains the order's id.
     InvoiceId = "invoiceId";
+    /// A series of invoice numbers: what its numbers begin with, such as a year.
+    InvoiceSeries = "series of invoices";
     /// A return. Contains the order's id.
     ReturnId = "returnId";
     /// A shipment. Contains the order's id.

@@ -6,6 +6,7 @@ mod country;
 mod day;
 mod guest;
 mod id;
+mod invoice_number;
 mod money;
 mod number;
 mod postal_code;
@@ -21,8 +22,9 @@ pub use day::{Day, Days};
 pub use guest::GuestSecret;
 pub use id::{
     AddressId, Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId,
-    InvoiceId, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
+    InvoiceId, InvoiceSeries, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
 };
+pub use invoice_number::InvoiceNumber;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Grams, Percent, Quantity};
 pub(crate) use postal_code::postal_code;

@@ -156,6 +156,8 @@ pub(super) fn invoice(order: &OrderId, card: CardPayment) -> Invoice {
         issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
         amount: eur(4798),
         taxes: Vec::new(),
+        unnumbered: None,
+        number: None,
         payments: vec![Payment::Card(card)],
     }
 }

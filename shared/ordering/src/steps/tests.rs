@@ -94,6 +94,8 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             issued_at: at(0),
             amount: total,
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments,
         },
         address: None,

@@ -5,13 +5,14 @@ use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Credit, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus,
-    Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
+    Cancellation, CancellationCause, CardPayment, Credit, GiftCardEntry, Invoice, InvoiceCounter, LineUnits, Order,
+    OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
 };
-use key_schema::value::{Invalid, InvoiceId, Quantity, RequestHash};
+use key_schema::value::{Invalid, InvoiceId, InvoiceNumber, Quantity, RequestHash};
 use serde_dynamo::Item;
 
-use super::{NoSample, Parts, item};
+use super::{Images, NoSample, Parts, item, number};
+use crate::{Kind, Revision};
 
 impl Parts<'_> {
     pub(super) fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
@@ -93,6 +94,23 @@ impl Parts<'_> {
 
     /// An invoice whose card payment is in this state: at the provider, or as staff record it.
     pub(super) fn invoice(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Result<Item, NoSample> {
+        item(&self.invoice_paid(state, provider))
+    }
+
+    /// The counter of a series of invoice numbers.
+    pub(super) fn invoice_counter(&self, revision: Revision) -> Result<Item, NoSample> {
+        item(&InvoiceCounter { series: "2026".parse()?, last: number(revision).into() })
+    }
+
+    /// An invoice that waits for its number, and the same with its number.
+    pub(super) fn numbered(&self) -> Result<Images, NoSample> {
+        let waiting = Invoice { unnumbered: Some(0), ..self.invoice_paid(Unpaid, None) };
+        let number = InvoiceNumber { series: "2026".parse()?, place: 1 };
+        let numbered = waiting.clone().numbered(number);
+        Ok(vec![(Kind::UnnumberedInvoice, item(&waiting)?), (Kind::NumberedInvoice, item(&numbered)?)])
+    }
+
+    fn invoice_paid(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Invoice {
         let is_open = [Unpaid, Declined, Authorized].contains(&state);
         // Gift cards are charged and refunded at once.
         let of_gift_card = if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
@@ -123,15 +141,17 @@ impl Parts<'_> {
             provider,
             ..CardPayment::of(self.price)
         }));
-        item(&Invoice {
+        Invoice {
             invoice_id: InvoiceId::of(&self.order),
             order_id: self.order.clone(),
             customer_id: self.customer.clone(),
             issued_at: self.at,
             amount: self.price,
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments,
-        })
+        }
     }
 
     /// The payment at the provider. Its id is as long as Stripe's.

@@ -42,6 +42,7 @@ pub async fn changes(shop: &mut MeteredShop, orders: &[Placed]) {
     }
     by_old_id(shop, &capture).await;
     overdue(shop).await;
+    numbers(shop).await;
     let third = Placed(shop.customer().order("k2", shop.order(2, 1)).await.expect(201));
     admin.post(&format!("/invoices/{}/payments", third.invoice()), capture).await.expect(200);
     shop.pass().await;
@@ -58,6 +59,23 @@ async fn overdue(shop: &mut MeteredShop) {
     shop.pass().await;
     assert_eq!(shop.shop.expire().await["expired"], 1);
     shop.check("expire-orders", "an order").await;
+}
+
+/// Gives an invoice its number.
+async fn numbers(shop: &mut MeteredShop) {
+    shop.shop.number().await;
+    shop.check("number-invoices", "nothing waits").await;
+    // The first number of a series creates the counter.
+    for (key, number) in [("k10", 18), ("k11", 19)] {
+        let order = shop.customer().order(key, shop.order(number, 1)).await.expect(201);
+        shop.shop.let_invoice_wait(&order).await;
+        shop.pass().await;
+        assert_eq!(shop.shop.number().await["numbered"], 1);
+        if key == "k10" {
+            shop.pass().await;
+        }
+    }
+    shop.check("number-invoices", "an invoice").await;
 }
 
 /// Captures an order whose invoice has an id of the last release.

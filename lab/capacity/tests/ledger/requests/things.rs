@@ -48,7 +48,7 @@ pub async fn catalogue(shop: &mut MeteredShop) {
     shop.check("create-discount", "made before").await;
     let card = |number: u32| json!({ "code": shop.id("g", number), "balance": eur(499) });
     // Each order has gift cards of its own.
-    let cards: Vec<_> = (0..4 * 18).map(card).collect();
+    let cards: Vec<_> = (0..4 * 20).map(card).collect();
     for card in &cards {
         admin.post("/gift-cards", card.clone()).await.expect(201);
         shop.check("create-gift-card", "made").await;

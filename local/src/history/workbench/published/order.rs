@@ -116,6 +116,7 @@ impl Publication {
             gift_cards: Vec::new(),
             card,
             invoice_id,
+            invoice_number: None,
             issued_at,
             pay_later: false,
             cancellation,

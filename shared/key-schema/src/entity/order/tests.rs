@@ -93,6 +93,8 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             issued_at: at("2026-11-21"),
             amount: eur(10),
             taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
             payments: payments.to_vec(),
         },
         order: Order {

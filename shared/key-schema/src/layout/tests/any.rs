@@ -7,10 +7,10 @@ use serde_dynamo::{AttributeValue, Item};
 use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, Move, Order, OrderAddress,
-    OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes, UsernameClaim,
-    ViewMark, ViewShard,
+    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
+    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -65,7 +65,7 @@ macro_rules! any_entity {
 any_entity! {
     Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem OrderAddress Invoice PaymentDue OrderFlag Return Shipment QueuedOrder
+    Order OrderItem OrderAddress Invoice InvoiceCounter PaymentDue OrderFlag Return Shipment QueuedOrder
     Discount GiftCard GiftCardEntry Taxes ShippingRates
     DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress

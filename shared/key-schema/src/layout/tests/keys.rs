@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::any::AnyEntity;
 use super::parts::{Parts, Take, any_parts};
-use crate::entity::ParkedCounts;
+use crate::entity::{InvoiceCounter, ParkedCounts};
 use crate::layout::{ENTITIES, Index};
 use crate::value::InvoiceId;
 
@@ -110,6 +110,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::GiftCard(_) => vec![gift_card],
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
         AnyEntity::DayTotals(_) => vec![&day],
+        AnyEntity::InvoiceCounter(InvoiceCounter { series, .. }) => vec![series],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
         AnyEntity::ShippingRates(_) | AnyEntity::Taxes(_) | AnyEntity::Reconciliation(_) | AnyEntity::Move(_) => vec![],
         AnyEntity::Repair(repair) => {

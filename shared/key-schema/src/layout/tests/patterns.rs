@@ -131,6 +131,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     let is_line_in_shard = is_product && parts.shard == shard;
     let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
     let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
+    let is_unnumbered = matches!(entity, AnyEntity::Invoice(invoice) if invoice.unnumbered.is_some());
     vec![
         ask(entity, &CustomerById { id: customer }, is_customer),
         ask(entity, &ProductById { id: product }, is_product),
@@ -139,7 +140,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &InvoiceOfOrder { order }, is_order),
         ask(entity, &OrdersOfProduct { product, shard, placed: &range }, is_line_in_shard && is_in_time),
         ask(entity, &InvoiceById { order, id: invoice }, is_order && is_invoice),
-        ask(entity, &InvoiceByOldId { id: invoice }, is_invoice),
+        ask(entity, &InvoiceByOldId { id: invoice }, is_invoice && !is_unnumbered),
         ask(entity, &PaymentsOfInvoice { order, invoice }, is_order && is_invoice),
         ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
         ask(entity, &ProductsOfCustomer { customer, placed: range }, is_customer && is_in_time),

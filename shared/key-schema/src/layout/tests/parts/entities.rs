@@ -6,18 +6,23 @@ use super::Parts;
 use crate::entity::{
     Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask,
     CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
-    GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, ItemKey, LineTax, LineUnits, Move, Order, OrderAddress,
-    OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product, ProductDescription,
-    ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress, Shipment,
-    ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted,
-    UsernameClaim, ViewMark, ViewShard,
+    GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits, Move,
+    Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress,
+    Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes,
+    Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
-use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
+use crate::value::{IdempotencyRecordId, InvoiceNumber, RequestHash, TextHash};
 
 impl Parts {
     fn units(&self) -> LineUnits {
         LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn counter(&self) -> InvoiceCounter {
+        let series = self.discount.as_str().parse().expect("a series");
+        InvoiceCounter { series, last: self.number }
     }
 
     fn taxed(&self) -> CountryTaxes {
@@ -194,8 +199,16 @@ impl Parts {
                 issued_at: at,
                 amount: some,
                 taxes: Vec::new(),
+                // An invoice either waits for its number or has one.
+                unnumbered: self.until.map(|_| self.shard),
+                number: self
+                    .until
+                    .is_none()
+                    .then(|| self.counter())
+                    .map(|InvoiceCounter { series, last }| InvoiceNumber { series, place: last.max(1) }),
                 payments: self.payments.clone(),
             }),
+            AnyEntity::InvoiceCounter(self.counter()),
             AnyEntity::PaymentDue(PaymentDue {
                 order_id: order_id(),
                 shard: self.shard,
