@@ -2,8 +2,8 @@
 
 use crate::entity::{
     CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    Guest, Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock, StockCell,
-    UsernameClaim, ViewShard,
+    Guest, Invoice, InvoiceCounter, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock,
+    StockCell, UsernameClaim, ViewShard,
 };
 use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
@@ -74,6 +74,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
         ],
     ),
     (Invoice::TYPE, &["GSI1PK", "GSI1SK", "number", "payments", "unnumbered"]),
+    (InvoiceCounter::TYPE, &["EntityType", "last", "series"]),
     (OrderFlag::TYPE, &["EntityType", "GSI1PK", "GSI1SK", "flaggedAt", "orderId", "reason"]),
     (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
     (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),
