@@ -39,7 +39,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.counted(revision)?);
         images.extend(parts.moving(revision)?);
         images.push((Kind::Taxes(revision), parts.taxes(revision)?));
-        images.push((Kind::InvoiceCounter(revision), parts.invoice_counter(revision)?));
+        images.push((Kind::InvoiceCounter(revision), order::invoice_counter(revision)?));
     }
     for revision in [First, Changed, Moved] {
         images.push((Kind::Product(revision), item(&parts.product(revision)?.0)?));

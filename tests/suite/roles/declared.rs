@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use devstack::Template;
 use devstack::iam::{Guard, permit};
-use key_schema::layout::{ENTITIES, Layout};
+use key_schema::layout::{ENTITIES, INSTEAD, Layout};
 use serde_json::{Value, json};
 use shop::tables::{logical_id, name_of, template_with};
 use shop::template_text;
@@ -99,7 +99,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
 
 /// The prefix of every partition key of the schema in this layout, as a pattern: `o#*`.
 fn patterns(layout: Layout) -> BTreeSet<String> {
-    let places = ENTITIES.iter().flat_map(|(_, places)| places.iter());
+    let places = ENTITIES.iter().flat_map(|(_, places)| places.iter()).chain(INSTEAD);
     let patterns = places.map(|place| match layout.place(*place).partition.split_once('{') {
         None => layout.place(*place).partition,
         Some((prefix, _)) => format!("{prefix}*"),

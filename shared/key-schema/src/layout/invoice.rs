@@ -28,7 +28,8 @@ const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, InvoiceId)> =
     Place::gsi2(customer::COLLECTION, Template::new("i#{issuedAt}#{invoiceId}"));
 
 impl Stored for Invoice {
-    const PLACES: &'static [PlaceText] = &[OF_ORDER.text(), BY_ID.text(), UNNUMBERED.text(), OF_CUSTOMER.text()];
+    const PLACES: &'static [PlaceText] = &[OF_ORDER.text(), BY_ID.text(), OF_CUSTOMER.text()];
+    const INSTEAD: &'static [PlaceText] = &[UNNUMBERED.text()];
 
     fn key(&self) -> Key {
         OF_ORDER.key((&self.order_id,), (&self.invoice_id,))

@@ -108,6 +108,9 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Move Repair CopyProgress
 ];
 
+/// Every place that an item may have instead of that of its entity in the same index: [`Stored::INSTEAD`].
+pub const INSTEAD: &[PlaceText] = Invoice::INSTEAD;
+
 /// Every access pattern of the shop, in the order of their numbers.
 pub const PATTERNS: &[Declaration] = &[
     CustomerById::DECLARED,

@@ -12,6 +12,10 @@ pub trait Stored: Entity + Serialize + DeserializeOwned {
     /// The entity's places: in the table first, then in the indexes that have an entry of it.
     const PLACES: &'static [PlaceText];
 
+    /// Other places in the indexes: while an item has a key in one of them, it has none in the place of [`Self::PLACES`] in
+    /// the same index.
+    const INSTEAD: &'static [PlaceText] = &[];
+
     /// The key of the item itself.
     fn key(&self) -> Key;
 

@@ -51,7 +51,7 @@ fn an_entity_is_in_the_table_and_at_most_once_in_each_index() {
 proptest! {
     #[test]
     fn the_keys_of_an_entity_match_its_places(entity in any_entity()) {
-        let (keys, places) = (entity.keys(), entity.places());
+        let (keys, places) = (entity.keys(), entity.places_of_keys());
         prop_assert_eq!(keys.len(), places.len());
         for (key, place) in keys.iter().zip(places) {
             prop_assert_eq!(key.index, place.index);

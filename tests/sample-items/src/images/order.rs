@@ -14,6 +14,11 @@ use serde_dynamo::Item;
 use super::{Images, NoSample, Parts, item, number};
 use crate::{Kind, Revision};
 
+/// The counter of a series of invoice numbers.
+pub(super) fn invoice_counter(revision: Revision) -> Result<Item, NoSample> {
+    item(&InvoiceCounter { series: "2026".parse()?, last: number(revision).into() })
+}
+
 impl Parts<'_> {
     pub(super) fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
         item(&self.header(status))
@@ -95,11 +100,6 @@ impl Parts<'_> {
     /// An invoice whose card payment is in this state: at the provider, or as staff record it.
     pub(super) fn invoice(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Result<Item, NoSample> {
         item(&self.invoice_paid(state, provider))
-    }
-
-    /// The counter of a series of invoice numbers.
-    pub(super) fn invoice_counter(&self, revision: Revision) -> Result<Item, NoSample> {
-        item(&InvoiceCounter { series: "2026".parse()?, last: number(revision).into() })
     }
 
     /// An invoice that waits for its number, and the same with its number.

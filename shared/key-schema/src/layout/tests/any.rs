@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index as Pick;
 use serde_dynamo::{AttributeValue, Item};
 
+use super::is_spelled;
 use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
@@ -32,6 +33,18 @@ macro_rules! any_entity {
 
             pub(super) fn places(&self) -> &'static [PlaceText] {
                 match self { $(Self::$kind(_) => $kind::PLACES),+ }
+            }
+
+            /// The places of its keys, in the order of the keys.
+            pub(super) fn places_of_keys(&self) -> Vec<PlaceText> {
+                let instead = match self { $(Self::$kind(_) => $kind::INSTEAD),+ };
+                let keys = self.keys();
+                let place_of = |place: &PlaceText| {
+                    let key = keys.iter().find(|key| key.index == place.index);
+                    let mut others = instead.iter().filter(|other| other.index == place.index);
+                    *others.find(|other| key.is_some_and(|key| is_spelled(other.partition, &key.partition))).unwrap_or(place)
+                };
+                self.places().iter().map(place_of).collect()
             }
 
             /// The key in the table, then the keys in the indexes.

@@ -8,7 +8,7 @@ use super::any::{AnyEntity, any_entity};
 use super::is_spelled;
 use super::parts::{Parts, any_parts};
 use crate::layout::layouts::{Collections, Respelled, Sort};
-use crate::layout::{ENTITIES, Index, Key, Layout, PATTERNS, PlaceText, SortRange};
+use crate::layout::{ENTITIES, INSTEAD, Index, Key, Layout, PATTERNS, PlaceText, SortRange};
 
 proptest! {
     #[test]
@@ -23,8 +23,8 @@ proptest! {
     #[test]
     fn the_keys_of_an_entity_match_its_places_in_every_layout(entity in any_entity()) {
         for layout in Layout::ALL {
-            for (key, place) in entity.keys().into_iter().zip(entity.places()) {
-                let (key, place) = (layout.key(key), layout.place(*place));
+            for (key, place) in entity.keys().into_iter().zip(entity.places_of_keys()) {
+                let (key, place) = (layout.key(key), layout.place(place));
                 prop_assert!(is_spelled(&place.partition, &key.partition), "{:?} is not {:?}", key, place);
                 prop_assert!(is_spelled(&place.sort, &key.sort), "{:?} is not {:?}", key, place);
             }
@@ -50,16 +50,20 @@ proptest! {
     fn a_walk_goes_on_in_another_layout(parts in any_parts(), others in proptest::collection::vec(any_parts(), 1..5)) {
         for (at, entity) in parts.entities().into_iter().enumerate() {
             let lists = |place: &PlaceText| place.index != Index::Table && place.sort != place.partition;
-            for (place, key) in entity.keys().into_iter().enumerate().filter(|(at, _)| lists(&entity.places()[*at])) {
-                let alike = |other: &Parts| other.entities()[at].keys()[place].sort.clone();
-                let prefix = literal(entity.places()[place].sort).to_owned();
+            for (place, key) in entity.keys().into_iter().enumerate().filter(|(at, _)| lists(&entity.places_of_keys()[*at])) {
+                let listed = entity.places_of_keys()[place];
+                let alike = |other: &Parts| {
+                    let other = other.entities().swap_remove(at);
+                    (other.places_of_keys()[place] == listed).then(|| other.keys().swap_remove(place).sort)
+                };
+                let prefix = literal(listed.sort).to_owned();
                 let range = if prefix.is_empty() { SortRange::Whole } else { SortRange::BeginsWith(prefix) };
                 for layout in Layout::ALL {
                     let stored = |sort: String| layout.key(Key { sort, ..key.clone() }).sort;
                     let position = layout.position(key.index, &key.partition, stored(key.sort.clone()));
                     for (rest, is_after) in [(range.after(&position), true), (range.before(&position), false)] {
                         let rest = layout.range(key.index, &key.partition, rest);
-                        for sort in others.iter().map(alike) {
+                        for sort in others.iter().filter_map(alike) {
                             let is_left = if is_after { sort > key.sort } else { sort < key.sort };
                             prop_assert_eq!(rest.contains(&stored(sort.clone())), is_left, "{}: {}", layout, sort);
                         }
@@ -92,7 +96,7 @@ fn respelling() -> impl Iterator<Item = (Layout, &'static [Collections])> {
 #[test]
 fn every_place_is_respelled_and_no_spelling_is_unused() {
     for (layout, collections) in respelling() {
-        let places: Vec<PlaceText> = ENTITIES.iter().flat_map(|(_, places)| *places).copied().collect();
+        let places: Vec<PlaceText> = ENTITIES.iter().flat_map(|(_, places)| *places).chain(INSTEAD).copied().collect();
         for place in &places {
             let spelled = layout.place(*place);
             assert_ne!(spelled.partition, place.partition, "{layout}");

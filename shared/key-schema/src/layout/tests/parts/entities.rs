@@ -200,12 +200,11 @@ impl Parts {
                 amount: some,
                 taxes: Vec::new(),
                 // An invoice either waits for its number or has one.
-                unnumbered: self.until.map(|_| self.shard),
-                number: self
-                    .until
-                    .is_none()
-                    .then(|| self.counter())
-                    .map(|InvoiceCounter { series, last }| InvoiceNumber { series, place: last.max(1) }),
+                unnumbered: self.until.is_none().then_some(self.shard),
+                number: self.until.map(|_| self.counter()).map(|counter| {
+                    let InvoiceCounter { series, last } = counter;
+                    InvoiceNumber { series, place: last.max(1) }
+                }),
                 payments: self.payments.clone(),
             }),
             AnyEntity::InvoiceCounter(self.counter()),
