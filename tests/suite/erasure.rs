@@ -2,6 +2,7 @@
 
 mod at_once;
 mod exported;
+mod guests;
 mod proof;
 
 use devstack::fault_proxy::{Fault, Match};

@@ -12,7 +12,7 @@ use crate::history::{Temporary, exported, imported, open};
 use crate::queue::things;
 
 pub const SECRET: &str = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A";
-const ID: &str = "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og";
+pub const ID: &str = "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og";
 const OTHER_SECRET: &str = "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4";
 
 /// A customer with the address that the guest gives.

@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}/export`: everything that the shop has about a customer.
+//! `GET /customers/{customerId}/export`: everything that the shop has about a customer or guest.
 
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, ExportedView, List, OwnCustomer, Problem, Route, Scope, Unfiltered};
@@ -12,7 +12,7 @@ use table::{Budget, Error, Reader};
 pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Shop)
     .summary(
         "Everything about a customer: first the profile with the address book and the cart, then each order with its lines, \
-         invoice, payments, returns and flag, newest first.",
+         invoice, payments, returns and flag, newest first. The export of a guest, for staff, has the guest in its first item.",
     )
     .limit(10, 20)
     .access(&[
@@ -43,12 +43,17 @@ pub async fn handle(
         InCustomer::CustomerAddresses(book) => Some(book.clone()),
         _ => None,
     });
-    let (profile, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
+    let guest = CustomerById::guest(items.clone()).filter(|guest| !guest.is_expired(now));
+    let profile = CustomerById::assemble(items);
+    if profile.is_none() && guest.is_none() {
+        return Err(Problem::not_found("customer"));
+    }
 
+    let is_first = page.cursor.is_none();
     let page = PageRequest { limit: page.limit.min(MOST), ..page };
     let Page { items, next } = table.page(&ProfileAndOrders { customer: &id }, &page).await?;
     let mut exported = Vec::new();
-    if items.iter().any(|item| matches!(item, ProfileOrOrder::Customer(_))) {
+    if let Some((profile, stats)) = profile.filter(|_| items.iter().any(is_profile)) {
         exported.push(ExportedView::profile(profile, stats, addresses, cart));
     }
     let orders = items.into_iter().filter_map(|item| match item {
@@ -56,7 +61,16 @@ pub async fn handle(
         ProfileOrOrder::Customer(_) | ProfileOrOrder::Unknown => None,
     });
     exported.extend(try_join_all(orders).await?);
+    // The index has no item of a guest, so the guest is beside the newest order.
+    if let Some(guest) = guest.filter(|_| is_first) {
+        let newest = if exported.is_empty() { ExportedView::default() } else { exported.remove(0) };
+        exported.insert(0, newest.of_guest(guest));
+    }
     Ok(Page { items: exported, next })
+}
+
+fn is_profile(item: &ProfileOrOrder) -> bool {
+    matches!(item, ProfileOrOrder::Customer(_))
 }
 
 /// The order with everything that belongs to it.

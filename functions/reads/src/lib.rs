@@ -11,6 +11,7 @@ http_api::routes! {
     get_customer_overview
     get_discount
     get_gift_card
+    get_guest
     get_guest_order
     get_invoice
     get_invoice_page

@@ -1,4 +1,4 @@
-//! `DELETE /customers/{customerId}`: erases a customer.
+//! `DELETE /customers/{customerId}`: erases a customer, or a guest.
 
 mod forgetting;
 
@@ -6,7 +6,8 @@ use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, EmailClaim, Order, OrderAddress, OrderFlag, Return, Shipment, UsernameClaim,
+    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return, Shipment,
+    UsernameClaim,
 };
 use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, OrdersOfCustomer};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
@@ -14,7 +15,7 @@ use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
-        "Erase a customer. The books stay: orders, invoices and payments keep the id, which then leads to nobody. Refused \
+        "Erase a customer or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to nobody. Refused \
              while an order is unfinished.",
     )
     .limit(10, 20)
@@ -31,6 +32,7 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
         Access::delete::<OrderAddress>().in_transactions(),
     ])
     .access(&[
+        Access::delete::<Guest>(),
         Access::update::<Order>(),
         Access::update::<OrderFlag>(),
         Access::update::<Return>(),
@@ -44,26 +46,16 @@ const AT_ONCE: usize = 10;
 /// The most open orders that a problem names.
 const MOST_NAMED: usize = 20;
 
-/// First one transaction makes a tombstone of the profile; then each order forgets what was written about the person.
+/// First the profile becomes a tombstone, or that of a guest is deleted; then each order forgets what was written about the
+/// person.
 /// If the request ends in between, or an order was placed at the same moment, the same request again does the rest. Its
 /// answer is 204 only if nothing is left.
 pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCustomer, budget: Budget) -> Answer<()> {
     let erasure = Erasure { table, writer, id, budget };
-    let mut retries = budget.retries();
-    loop {
-        let profile = erasure.profile().await?.ok_or_else(|| Problem::not_found("customer"))?;
-        if profile.is_erased() {
-            break;
-        }
-        refuse_if_any(erasure.unfinished(Step::Look).await?)?;
-        match erasure.writer.commit(forgetting::of_customer(&profile, Timestamp::now())?, budget).await? {
-            Commit::Done => break,
-            Commit::Cancelled(causes) if matches!(causes.first(), Some(Cause::Condition(_))) => {}
-            Commit::Cancelled(_) => return Err(Error::Inconsistent("a claim belongs to another customer").into()),
-        }
-        if !retries.pause().await {
-            return Err(Error::contention("other requests were changing the profile for too long").into());
-        }
+    if erasure.id.is_guest() {
+        erasure.delete_guest().await?;
+    } else {
+        erasure.bury_customer().await?;
     }
     refuse_if_any(erasure.unfinished(Step::Forget).await?)
 }
@@ -96,6 +88,48 @@ struct Erasure {
 }
 
 impl Erasure {
+    /// Replaces the profile by a tombstone, unless it is one.
+    async fn bury_customer(&self) -> Answer<()> {
+        let mut retries = self.budget.retries();
+        loop {
+            let profile = self.profile().await?.ok_or_else(|| Problem::not_found("customer"))?;
+            if profile.is_erased() {
+                return Ok(());
+            }
+            refuse_if_any(self.unfinished(Step::Look).await?)?;
+            match self.writer.commit(forgetting::of_customer(&profile, Timestamp::now())?, self.budget).await? {
+                Commit::Done => return Ok(()),
+                Commit::Cancelled(causes) if matches!(causes.first(), Some(Cause::Condition(_))) => {}
+                Commit::Cancelled(_) => return Err(Error::Inconsistent("a claim belongs to another customer").into()),
+            }
+            if !retries.pause().await {
+                return Err(Error::contention("other requests were changing the profile for too long").into());
+            }
+        }
+    }
+
+    /// Deletes the profile of a guest. Without a profile, orders under the id tell that there was a guest: an erasure that
+    /// was interrupted goes on with them. A guest without orders who was erased is one who never was.
+    async fn delete_guest(&self) -> Answer<()> {
+        let (mut retries, mut was_there) = (self.budget.retries(), false);
+        while let Some(guest) = CustomerById::guest(self.table.collection(&CustomerById { id: &self.id }).await?) {
+            was_there = true;
+            refuse_if_any(self.unfinished(Step::Look).await?)?;
+            if self.writer.write(forgetting::of_guest(&guest), self.budget).await?.is_done() {
+                return Ok(());
+            }
+            if !retries.pause().await {
+                return Err(Error::contention("other requests were changing the guest for too long").into());
+            }
+        }
+        let (orders, _) = self.table.after(&self.orders(), None, 1).await?;
+        if was_there || !orders.is_empty() { Ok(()) } else { Err(Problem::not_found("guest")) }
+    }
+
+    fn orders(&self) -> OrdersOfCustomer<'_> {
+        OrdersOfCustomer { customer: &self.id, placed: TimeRange::default() }
+    }
+
     /// The profile, which may be a tombstone.
     async fn profile(&self) -> Result<Option<Customer>, Error> {
         let items = self.table.collection(&CustomerById { id: &self.id }).await?;
@@ -108,10 +142,9 @@ impl Erasure {
     /// Takes the step for each order of the customer, and returns the unfinished ones. The list of orders is eventually
     /// consistent.
     async fn unfinished(&self, step: Step) -> Result<Vec<OrderId>, Error> {
-        let pattern = OrdersOfCustomer { customer: &self.id, placed: TimeRange::default() };
         let (mut unfinished, mut position) = (Vec::new(), None);
         loop {
-            let (orders, stopped) = self.table.after(&pattern, position.as_deref(), 100).await?;
+            let (orders, stopped) = self.table.after(&self.orders(), position.as_deref(), 100).await?;
             let ids: Vec<OrderId> = orders.into_iter().map(|order| order.order_id).collect();
             for some in ids.chunks(AT_ONCE) {
                 let open = try_join_all(some.iter().map(|order| self.take(step, order))).await?;

@@ -133,6 +133,22 @@ impl FromRequest for OwnGuest {
     }
 }
 
+/// The guest in the path of a route of staff, who need not have the guest's secret.
+#[derive(Clone, Debug)]
+pub struct GuestOfPath(pub CustomerId);
+
+impl FromRequest for GuestOfPath {
+    const PATH_PARAMETER: Option<&'static str> = Some(OwnGuest::NAME);
+
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        request.path(OwnGuest::NAME).map(Self)
+    }
+
+    fn describe(description: Description) -> Description {
+        description.path(OwnGuest::NAME).refuses(&[Kind::NotFound])
+    }
+}
+
 impl FromRequest for Caller {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         request.caller().cloned()

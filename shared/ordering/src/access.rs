@@ -65,7 +65,8 @@ pub const QUOTE: &[Access] = &[
 pub const PLACE_FOR_CUSTOMER: &[Access] = &[Access::check::<Customer>()];
 
 /// Placing an order of a guest, besides [`PLACE`].
-pub const PLACE_FOR_GUEST: &[Access] = &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions()];
+pub const PLACE_FOR_GUEST: &[Access] =
+    &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions(), Access::check::<Guest>()];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
 /// is written outside of a transaction.

@@ -217,8 +217,8 @@ impl<'a> Placing<'a> {
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }
-        if found.guest.as_ref().is_some_and(|guest| guest.expires_at.is_some()) {
-            transaction.keep_guest(&order.order)?;
+        if let Some(guest) = &found.guest {
+            transaction.of_guest(&order, guest)?;
         }
         let OrderTransaction { writes, guards } = transaction;
         Ok(Next::Commit(writes, Box::new(Attempt { order, guards })))

@@ -80,7 +80,7 @@ impl OrderTransaction {
         }
         if let Some(address) = &whole.address {
             this.push(Write::put(address)?, Guard::Nothing);
-            // A guest is kept by the first order, and is not erased.
+            // Of a guest's order, `of_guest` checks the guest.
             if !order.customer_id.is_guest() {
                 let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
                 this.push(Write::check(Customer::key_of(&order.customer_id), exists), Guard::Customer);
@@ -99,14 +99,21 @@ impl OrderTransaction {
         Ok(())
     }
 
-    /// Adds the write that keeps the order's guest for good, on condition that the guest has not expired. Only the guest's
-    /// first order needs it: an order never outlives its guest.
-    pub(crate) fn keep_guest(&mut self, order: &Order) -> Result<(), Error> {
-        let is_there =
-            Condition::new("attribute_exists(#PK) AND (attribute_not_exists(#expiresAt) OR #expiresAt > :now)");
-        let is_there = is_there.value(":now", order.placed_at.as_second())?;
+    /// Adds what an order of a guest needs. The guest's first order keeps the guest for good, on condition that the guest
+    /// has not expired: so no guest with an order expires. A later order with an address checks that the guest is still
+    /// kept: so no address appears after an erasure.
+    pub(crate) fn of_guest(&mut self, whole: &WholeOrder, guest: &Guest) -> Result<(), Error> {
+        let (order, key) = (&whole.order, Guest::key_of(&guest.customer_id));
         // After a failure, the next read finds the guest kept by another order, or finds no guest.
-        self.push(Write::update(Guest::key_of(&order.customer_id), "REMOVE #expiresAt", is_there), Guard::Nothing);
+        if guest.expires_at.is_some() {
+            let is_there =
+                Condition::new("attribute_exists(#PK) AND (attribute_not_exists(#expiresAt) OR #expiresAt > :now)");
+            let is_there = is_there.value(":now", order.placed_at.as_second())?;
+            self.push(Write::update(key, "REMOVE #expiresAt", is_there), Guard::Nothing);
+        } else if whole.address.is_some() {
+            let is_kept = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#expiresAt)");
+            self.push(Write::check(key, is_kept), Guard::Nothing);
+        }
         Ok(())
     }
 

@@ -38,7 +38,7 @@ fn found(text: &str) -> Vec<&'static str> {
 }
 
 /// What the table and the queues hold, and the bus after so many events, as text.
-async fn everything(shop: &Shop, told: usize) -> [String; 3] {
+pub async fn everything(shop: &Shop, told: usize) -> [String; 3] {
     let mut messages = Vec::new();
     for queue in [QUEUE, DEAD_LETTERS] {
         messages.extend(shop.take_from(queue).await);
@@ -52,7 +52,7 @@ async fn flag(shop: &Shop, order: &Value) {
 }
 
 /// The lines that a deployed function writes: those of the level INFO and above, without those of the laptop's stack.
-fn deployed(log: &str) -> String {
+pub fn deployed(log: &str) -> String {
     let is_local = |line: &str| [" DEBUG ", " TRACE ", " devstack::"].into_iter().any(|mark| line.contains(mark));
     log.lines().filter(|line| !is_local(line)).collect()
 }

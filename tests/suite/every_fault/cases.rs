@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::consumers;
-use super::world::{GUEST, NEW_GUEST, Seed, text};
+use super::world::{FINISHED_GUEST, GUEST, NEW_GUEST, Seed, text};
 
 /// One request or event for a [`super::world::World`].
 pub struct Case {
@@ -116,6 +116,14 @@ fn customers() -> Vec<Case> {
         Case::request("erase a customer", "erase-customer", Customer("bob"), Method::DELETE, "/customers/bob"),
         Case::request("erase a customer with orders", "erase-customer", Admin, Method::DELETE, "/customers/zoe")
             .with_steps(),
+        Case::request(
+            "erase a guest",
+            "erase-customer",
+            Admin,
+            Method::DELETE,
+            &format!("/customers/{}", FINISHED_GUEST.id),
+        )
+        .with_steps(),
         Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
     ]
 }

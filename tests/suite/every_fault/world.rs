@@ -43,6 +43,12 @@ pub const GUEST: GuestOfWorld = GuestOfWorld {
     secret: "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A",
 };
 
+/// The guest of every world whose only order, to an address, is cancelled.
+pub const FINISHED_GUEST: GuestOfWorld = GuestOfWorld {
+    id: "guest-IryeGmhNFLqshqXXYTqFOT2cJZNRTa12-p2X0ylvTSI",
+    secret: "dGhlIHRoaXJkIGd1ZXN0IG9mIGV2ZXJ5IHdvcmxkLi4",
+};
+
 /// The initial data of every copy.
 pub struct Seed {
     pub items: Vec<Value>,
@@ -149,13 +155,22 @@ impl World {
         ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
 
         let guest = json!({ "email": "grace@example.com", "name": "Grace" }).to_string();
-        for GuestOfWorld { secret, .. } in [NEW_GUEST, GUEST] {
+        for GuestOfWorld { secret, .. } in [NEW_GUEST, GUEST, FINISHED_GUEST] {
             let headers = [("guest-secret", secret)];
             shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.clone())).await.expect(201);
         }
         let headers = [("guest-secret", GUEST.secret), ("idempotency-key", "first")];
         let path = format!("/guests/{}/orders", GUEST.id);
         let of_guest = shop.nobody().send(Method::POST, &path, &headers, Some(things(1).to_string())).await.expect(201);
+
+        let headers = [("guest-secret", FINISHED_GUEST.secret), ("idempotency-key", "first")];
+        let path = format!("/guests/{}/orders", FINISHED_GUEST.id);
+        let mut addressed = things(1);
+        addressed["shipTo"] =
+            json!({ "name": "Grace", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
+        let order = shop.nobody().send(Method::POST, &path, &headers, Some(addressed.to_string())).await.expect(201);
+        let cancellation = format!("/orders/{}/cancellation", text(&order["orderId"]));
+        admin.post(&cancellation, json!({ "reason": "too late" })).await.expect(200);
 
         let dear = json!({
             "lines": [{ "productId": "thing", "quantity": 1 }, { "productId": "spread", "quantity": 2 }],

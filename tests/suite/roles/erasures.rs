@@ -56,6 +56,18 @@ pub async fn erased(shop: &Shop) {
     }
     zoe.get("/customers/zoe/export").await.expect(200);
     assert_eq!(zoe.send(Method::DELETE, "/customers/zoe", &[], None).await.status, 204);
+    a_guest(shop).await;
+}
+
+/// A guest without orders is erased.
+async fn a_guest(shop: &Shop) {
+    let headers = [("guest-secret", "dGhlIHRoaXJkIGd1ZXN0IG9mIGV2ZXJ5IHdvcmxkLi4")];
+    let introduction = json!({ "email": "grace@example.com", "name": "Grace Hopper" }).to_string();
+    let guest = shop.nobody().send(Method::POST, "/guests", &headers, Some(introduction)).await.expect(201);
+    let guest = guest["guestId"].as_str().expect("an id");
+    shop.admin().get(&format!("/guests/{guest}")).await.expect(200);
+    let erased = shop.admin().send(Method::DELETE, &format!("/customers/{guest}"), &[], None).await;
+    assert_eq!(erased.status, 204, "{}", erased.body);
 }
 
 /// An address in Berlin.

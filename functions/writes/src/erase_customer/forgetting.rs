@@ -2,7 +2,7 @@
 //! added here, and in the table of `docs/personal-data.md`.
 
 use key_schema::entity::{
-    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, OrderFlag, UsernameClaim, WholeOrder,
+    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, Guest, OrderFlag, UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{CustomerId, Timestamp};
@@ -27,6 +27,18 @@ pub(crate) fn of_customer(profile: &Customer, now: Timestamp) -> Result<Vec<Writ
         Write::put(&Cart::erased(customer_id(), now))?,
         Write::delete(CustomerAddresses::key_of(&profile.customer_id)),
     ])
+}
+
+/// The write that deletes the profile of a guest. It needs no tombstone: it claims nothing, and an order that would bring
+/// data about the guest writes or checks the profile in its own transaction.
+///
+/// The condition is that the guest still expires, or is still kept. The first order keeps the guest, and is then looked at.
+pub(crate) fn of_guest(guest: &Guest) -> Write {
+    let is_as_read = match guest.expires_at {
+        Some(_) => Condition::new("attribute_exists(#expiresAt)"),
+        None => Condition::new("attribute_not_exists(#expiresAt)"),
+    };
+    Write::delete_if(Guest::key_of(&guest.customer_id), is_as_read)
 }
 
 fn is_of(owner: &CustomerId) -> Result<Condition, Error> {

@@ -25,6 +25,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     placing::waiting(shop).await;
     things::changes(shop).await;
     rights::of_a_customer(shop).await;
+    rights::of_a_guest(shop).await;
 }
 
 /// An order as the shop answered it.

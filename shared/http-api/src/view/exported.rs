@@ -1,16 +1,18 @@
-use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, WholeOrder};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Guest, WholeOrder};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{AddressesView, CartView, CustomerView, FlagView, OrderView};
+use super::{AddressesView, CartView, CustomerView, FlagView, GuestView, OrderView};
 
 /// An item of the export of a customer: either the profile with the address book and the cart, or an
-/// order with its flag.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+/// order with its flag. In the export of a guest, the first item has the guest, beside the newest order.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Exported)]
 pub struct ExportedView {
     #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<CustomerView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guest: Option<GuestView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     addresses: Option<AddressesView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,14 +36,19 @@ impl ExportedView {
             customer: Some(CustomerView::new(customer, stats)),
             addresses: addresses.map(AddressesView::from),
             cart: cart.map(CartView::from),
-            order: None,
-            flag: None,
+            ..Self::default()
         }
+    }
+
+    /// Adds the guest whose export begins with this item.
+    #[must_use]
+    pub fn of_guest(self, guest: Guest) -> Self {
+        Self { guest: Some(guest.into()), ..self }
     }
 
     /// An order with everything that belongs to it.
     pub fn order(mut whole: WholeOrder) -> Self {
         let flag = whole.flag.take().map(FlagView::from);
-        Self { customer: None, addresses: None, cart: None, order: Some(Box::new(whole.into())), flag }
+        Self { order: Some(Box::new(whole.into())), flag, ..Self::default() }
     }
 }

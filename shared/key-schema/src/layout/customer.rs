@@ -92,6 +92,14 @@ impl CustomerById<'_> {
         }
         Some((customer.filter(|customer| !customer.is_erased())?, stats))
     }
+
+    /// The guest whose collection it is. The guest may have expired.
+    pub fn guest(items: Vec<InCustomer>) -> Option<Guest> {
+        items.into_iter().find_map(|item| match item {
+            InCustomer::Guest(guest) => Some(guest),
+            _ => None,
+        })
+    }
 }
 
 impl AccessPattern for CustomerById<'_> {

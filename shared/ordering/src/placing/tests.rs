@@ -179,7 +179,7 @@ fn of_guest(expires_at: Option<i64>) -> (PlaceOrder, Found) {
 }
 
 #[test]
-fn the_first_order_of_a_guest_keeps_the_guest_and_later_orders_write_nothing_more() {
+fn the_first_order_of_a_guest_keeps_the_guest_and_later_ones_without_an_address_write_nothing_more() {
     let writes = |(ask, found): (PlaceOrder, Found)| {
         let keys = placing(&ask, Origin::Request).keys();
         assert!(!keys.contains(&Customer::key_of(&ask.customer)));

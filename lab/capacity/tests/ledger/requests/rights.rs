@@ -1,9 +1,22 @@
-//! What a customer may ask about the data of a person: to see it, and to have it erased.
+//! What a customer or guest may ask about the data of a person: to see it, and to have it erased.
 
 use reqwest::Method;
 use serde_json::json;
 
 use crate::metered_shop::MeteredShop;
+
+/// The secret of a guest, whose id is its hash.
+const SECRET: &str = "dGhlIHRoaXJkIGd1ZXN0IG9mIGV2ZXJ5IHdvcmxkLi4";
+
+pub async fn of_a_guest(shop: &mut MeteredShop) {
+    let guest = json!({ "email": format!("{}@example.com", shop.id("e", 4)), "name": shop.name('n') }).to_string();
+    let guest =
+        shop.shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201);
+    let path = format!("/customers/{}", guest["guestId"].as_str().expect("an id"));
+    shop.pass().await;
+    shop.shop.admin().send(Method::DELETE, &path, &[], None).await.expect(204);
+    shop.check("erase-customer", "of a guest without orders").await;
+}
 
 pub async fn of_a_customer(shop: &mut MeteredShop) {
     let id = shop.id("c", 2);
