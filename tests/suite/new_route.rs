@@ -43,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "request-return",
             "search-products",
             "ship-items",
+            "update-discount",
         ],
     ),
     // Their sample events are refused there.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use http_api::{Kind, Scope};
-use key_schema::entity::Discount;
+use key_schema::entity::{Discount, Reduction};
 use key_schema::value::{Percent, Timestamp};
 use local::functions::routes;
 use reqwest::Method;
@@ -165,11 +165,14 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
     }
     let late = Discount {
         code: "LATE".parse().expect("a code"),
-        percent: Percent::try_from(10).expect("per cent"),
+        reduction: Reduction::Percent(Percent::try_from(10).expect("per cent")),
+        min_subtotal: None,
         from: None,
         to: "2000-01-01".parse().ok(),
         max_uses: None,
         uses: 0,
+        revoked: false,
+        version: 0,
         created_at: Timestamp::now(),
     };
     desk.shop.put(&late).await;
@@ -202,6 +205,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         (buy("star", 2), Kind::Validation, json!({})),
         (expecting(eur(599)), Kind::PriceChanged, json!({ "total": eur(600) })),
         (expecting(money(600, "USD")), Kind::PriceChanged, json!({ "total": eur(600) })),
+        (json!({ "lines": buy("cup", 1)["lines"], "cart": 7 }), Kind::CartChanged, json!({ "cart": 7 })),
         (discounted("UNKNOWN"), Kind::DiscountInvalid, json!({ "code": "UNKNOWN" })),
         (discounted("once"), Kind::DiscountInvalid, json!({ "code": "once" })),
         (discounted("EARLY"), Kind::DiscountInvalid, json!({ "code": "EARLY" })),

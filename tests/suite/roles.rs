@@ -3,6 +3,7 @@
 
 mod calls;
 mod card_payments;
+mod carts;
 mod catalogue;
 mod day;
 mod declared;

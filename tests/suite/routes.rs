@@ -95,7 +95,7 @@ async fn a_created_resource_is_answered_with_its_location() {
     );
     answered(cup, 201, &[("etag", "\"1\""), ("location", "/products/cup")]);
 
-    let body = answered(discount, 201, &[("location", "/discounts/TEN")]);
+    let body = answered(discount, 201, &[("etag", "\"0\""), ("location", "/discounts/TEN")]);
     assert_eq!(
         body,
         json!({

@@ -1,6 +1,6 @@
 //! `GET /discounts/{code}`: one discount code. Customers see it while it is valid, admins always.
 
-use http_api::{Answer, Caller, DiscountView, Example, Json, Kind, Path, Problem, Route, Scope};
+use http_api::{Answer, Caller, DiscountView, Example, Kind, Path, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::layout::DiscountByCode;
 use key_schema::value::{DiscountCode, Timestamp};
@@ -13,10 +13,10 @@ pub const ROUTE: Route = Route::get("/discounts/{code}", Scope::Shop)
     .access(&[Access::query::<DiscountByCode>()])
     .example(Example::at("09:44:00").path("WELCOME10"));
 
-pub async fn handle(table: Reader, Path(code): Path<DiscountCode>, caller: Caller) -> Answer<Json<DiscountView>> {
+pub async fn handle(table: Reader, Path(code): Path<DiscountCode>, caller: Caller) -> Answer<Versioned<DiscountView>> {
     match table.one(&DiscountByCode { code: &code }).await? {
-        Some(discount) if caller.is_admin || discount.is_in_window(Timestamp::now()) => {
-            Ok(Json(DiscountView::from(discount)))
+        Some(discount) if caller.is_admin || discount.is_valid(Timestamp::now()) => {
+            Ok(Versioned::new(discount.version, discount.into()))
         }
         _ => Err(Problem::not_found("discount code")),
     }

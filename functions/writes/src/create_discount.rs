@@ -1,9 +1,9 @@
 //! `POST /discounts`: creates a discount code.
 
-use http_api::{Answer, Created, DiscountView, Example, Json, Kind, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Created, DiscountView, Example, Json, Kind, Problem, Replayable, Route, Scope, Versioned};
 use key_schema::access::Access;
-use key_schema::entity::Discount;
-use key_schema::value::{DiscountCode, Percent, Timestamp, optional_moment};
+use key_schema::entity::{Discount, Reduction};
+use key_schema::value::{DiscountCode, Money, Percent, Timestamp, optional_moment};
 use serde::Deserialize;
 use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
@@ -19,7 +19,12 @@ pub const ROUTE: Route = Route::post("/discounts", Scope::Admin)
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewDiscount {
     code: DiscountCode,
-    percent: Percent,
+    /// The percentage off the sum of the lines. Either this or `amount`.
+    percent: Option<Percent>,
+    /// The amount off the sum of the lines, or the whole sum if it is less. Either this or `percent`.
+    amount: Option<Money>,
+    /// The least sum of the lines, before the discount; any sum if absent.
+    min_subtotal: Option<Money>,
     /// The code is valid from this moment on; at once if absent.
     #[schema(schema_with = optional_moment, required = false)]
     from: Option<Timestamp>,
@@ -35,7 +40,12 @@ pub async fn handle(
     table: Writer,
     Json(new): Json<NewDiscount>,
     budget: Budget,
-) -> Answer<Created<Json<DiscountView>>> {
+) -> Answer<Created<Versioned<DiscountView>>> {
+    let reduction = Reduction::of(new.percent, new.amount).map_err(|why| Problem::invalid(why.to_string()))?;
+    let currencies = new.amount.zip(new.min_subtotal).map(|(amount, least)| (amount.currency(), least.currency()));
+    if currencies.is_some_and(|(amount, least)| amount != least) {
+        return Err(Problem::invalid("minSubtotal: must be in the currency of amount"));
+    }
     if new.max_uses == Some(0) {
         return Err(Problem::new(Kind::Validation, "maxUses: must be at least 1"));
     }
@@ -50,20 +60,25 @@ pub async fn handle(
 
     let discount = Discount {
         code: new.code,
-        percent: new.percent,
+        reduction,
+        min_subtotal: new.min_subtotal,
         from: new.from,
         to: new.to,
         max_uses: new.max_uses,
         uses: 0,
+        revoked: false,
+        version: 0,
         created_at: now,
     };
     let location = format!("/discounts/{}", discount.code);
     let answer = match table.put_new(&discount, budget).await? {
-        Put::New => Replayable::first(Json(discount.into())),
-        Put::Exists(existing) if existing.is_same_request(&discount) => {
-            Replayable::again(Json(existing.as_created().into()))
-        }
+        Put::New => Replayable::first(shown(discount)),
+        Put::Exists(existing) if existing.is_same_request(&discount) => Replayable::again(shown(existing.as_created())),
         Put::Exists(_) => return Err(Problem::already_exists("discount code")),
     };
     Ok(Created { location, answer })
+}
+
+fn shown(discount: Discount) -> Versioned<DiscountView> {
+    Versioned::new(discount.version, discount.into())
 }

@@ -3,6 +3,7 @@
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 mod changed;
+mod code_change;
 mod image_change;
 mod settings;
 mod units;
@@ -44,6 +45,7 @@ http_api::routes! {
     start_payment
     unflag_order
     update_customer
+    update_discount
     update_gift_card
     update_product
     write_products

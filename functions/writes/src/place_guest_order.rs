@@ -38,6 +38,9 @@ pub async fn handle(
     if request.pay_later {
         return Err(Problem::invalid("payLater: only customers with an account may pay later"));
     }
+    if request.cart.is_some() {
+        return Err(Problem::invalid("cart: guests have no carts"));
+    }
     let under = format!("/guests/{}", guest.id);
     place_order::place(deps, (guest.id, key), prefers, request, &under, budget).await
 }

@@ -23,6 +23,7 @@ pub(crate) const REFUSES: &[Kind] = &[
     Kind::ProductRecalled,
     Kind::PriceChanged,
     Kind::NotShipped,
+    Kind::CartChanged,
     Kind::DiscountInvalid,
     Kind::DiscountExhausted,
     Kind::GiftCardInvalid,

@@ -6,7 +6,8 @@ use http_api::{Answer, CartView, Example, IfMatch, Json, Kind, OwnCustomer, Prob
 use key_schema::access::Access;
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
-use key_schema::value::{ProductId, Timestamp};
+use key_schema::value::{CartVersion, CustomerId, ProductId, Timestamp};
+use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Deserialize;
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
@@ -33,6 +34,17 @@ pub struct NewCart {
     lines: Vec<CartLine>,
 }
 
+/// Writes carts, each version once.
+#[derive(Clone, Debug)]
+pub struct Carts(Writer);
+
+impl FromEnvironment for Carts {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        // The retry of a write that was done would bring back a cart that has become an order since.
+        Ok(Self(Writer::from_environment(environment)?.no_retry_if_unanswered()))
+    }
+}
+
 /// If `If-Match` names a version, only a cart with that version is replaced. A shop front that sends several PUTs, or
 /// whose customer has several devices, should send the `ETag` of the cart that it shows. Then a late PUT does not
 /// replace a newer cart. A cart reserves no stock and fixes no price.
@@ -40,7 +52,7 @@ pub struct NewCart {
 /// An erased customer has an item that no cart replaces. So no cart is written after the erasure, and no request is needed
 /// that reads the profile.
 pub async fn handle(
-    (table, writer): (Reader, Writer),
+    (table, carts): (Reader, Carts),
     OwnCustomer(customer_id): OwnCustomer,
     if_match: Option<IfMatch>,
     Json(NewCart { lines }): Json<NewCart>,
@@ -51,32 +63,57 @@ pub async fn handle(
     }
     check_products(&table, &lines, budget).await?;
 
-    let updated_at = Timestamp::now();
-    let version = fastrand::u64(1..1 << 53);
-    let expires_at = updated_at.as_second() + LIFETIME_SECONDS;
-    let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at, erased_at: None };
-    let write = match &if_match {
-        None => Write::put_if(&cart, not_erased())?,
-        Some(if_match) => {
-            let is_meant = Condition::versions(if_match.versions())?.and(is_kept(updated_at)?);
-            Write::put_if(&cart, is_meant.and(not_erased()))?
-        }
-    };
-    match writer.write(write, budget).await? {
-        Written::Done => Ok(Versioned::new(version, cart.into())),
-        Written::ConditionFailed(Some(other)) => {
-            let other: Cart = read_item(other)?;
-            // If the SDK retried an attempt that had succeeded, the retry finds its own cart.
-            if other.version == cart.version {
-                return Ok(Versioned::new(version, cart.into()));
+    let cart = carts.put(&customer_id, lines, if_match.as_ref(), budget).await?;
+    Ok(Versioned::new(cart.version(), cart.into()))
+}
+
+impl Carts {
+    /// Writes a cart with a new version. A write that was not answered is followed by one with another version: an order
+    /// may have been made of the first one, and no version is written twice.
+    async fn put(
+        &self,
+        customer: &CustomerId,
+        lines: Vec<CartLine>,
+        if_match: Option<&IfMatch>,
+        budget: Budget,
+    ) -> Answer<Cart> {
+        let updated_at = Timestamp::now();
+        let expires_at = updated_at.as_second() + LIFETIME_SECONDS;
+        let (customer_id, erased_at) = (customer.clone(), None);
+        let mut cart = Cart { customer_id, lines, updated_at, version: None, expires_at, erased_at };
+        let mut unanswered = Vec::new();
+        let mut retries = budget.retries();
+        loop {
+            let version = Some(CartVersion::of_random(fastrand::u64(..)).get());
+            cart.version = version;
+            match self.0.write(Write::put_if(&cart, may_be_put(if_match, updated_at)?)?, budget).await {
+                Ok(Written::Done) => return Ok(cart),
+                Ok(Written::ConditionFailed(other)) => {
+                    let other: Option<Cart> = other.map(read_item).transpose()?;
+                    return match other {
+                        Some(other) if unanswered.contains(&other.version) => Ok(other),
+                        Some(other) if other.is_erased() => {
+                            Err(Problem::new(Kind::CustomerErased, "An erased customer has no cart."))
+                        }
+                        other => Err(Problem::version_conflict(other.as_ref().map_or(0, Cart::version))),
+                    };
+                }
+                Err(error @ Error::Unanswered(_)) => {
+                    unanswered.push(version);
+                    if !retries.pause().await {
+                        return Err(error.into());
+                    }
+                }
+                Err(error) => return Err(error.into()),
             }
-            if other.is_erased() {
-                return Err(Problem::new(Kind::CustomerErased, "An erased customer has no cart."));
-            }
-            Err(Problem::version_conflict(other.version()))
         }
-        Written::ConditionFailed(None) => Err(Problem::version_conflict(0)),
     }
+}
+
+/// The condition on the cart that is replaced.
+fn may_be_put(if_match: Option<&IfMatch>, now: Timestamp) -> Result<Condition, Error> {
+    let Some(if_match) = if_match else { return Ok(not_erased()) };
+    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(not_erased()))
 }
 
 /// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.

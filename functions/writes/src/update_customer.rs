@@ -67,11 +67,8 @@ pub async fn handle(
         let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
         let version = customer.version;
         let mut next = changes.of(&customer);
-        if next == customer && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+        if if_match.is_done(version, next == customer)? {
             return Ok(Versioned::new(version, CustomerView::new(customer, stats)));
-        }
-        if !if_match.matches(version) {
-            return Err(Problem::version_conflict(version));
         }
         next.version += 1;
 

@@ -1,13 +1,14 @@
 //! `PATCH /gift-cards/{code}`: blocks a gift card, allows it again, or changes its end.
 
-use http_api::{Answer, Example, IfMatch, IssuedGiftCardView, Json, Kind, Path, Problem, Route, Scope, Versioned};
+use http_api::{Answer, Example, IfMatch, IssuedGiftCardView, Json, Kind, Path, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::GiftCard;
-use key_schema::layout::Consistency;
 use key_schema::value::{GiftCardCode, Timestamp, optional_moment};
 use serde::Deserialize;
-use table::{Budget, Condition, Error, Reader, Write, Writer, Written};
+use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
+
+use crate::code_change;
 
 pub const ROUTE: Route = Route::patch("/gift-cards/{code}", Scope::Admin)
     .summary("Block a gift card, allow it again, or change its end.")
@@ -36,36 +37,13 @@ impl GiftCardChanges {
     }
 }
 
-/// After the answer, no order takes anything from a blocked card: the transaction of an order checks the card. Orders that
-/// spend the card meanwhile do not disturb the change: they change the balance, and not the version. If a change is done
-/// and its request is repeated, the answer is success.
+/// After the answer, no order takes anything from a blocked card: the transaction of an order checks the card.
 pub async fn handle(
-    (table, writer): (Reader, Writer),
+    tables: (Reader, Writer),
     Path(code): Path<GiftCardCode>,
     if_match: IfMatch,
     Json(changes): Json<GiftCardChanges>,
     budget: Budget,
 ) -> Answer<Versioned<IssuedGiftCardView>> {
-    let mut retries = budget.retries();
-    loop {
-        let found = table.batch::<GiftCard>(vec![GiftCard::key_of(&code)], Consistency::Strong, budget).await?;
-        let card = found.into_iter().next().ok_or_else(|| Problem::not_found("gift card"))?;
-        let version = card.version;
-        let mut next = changes.of(&card);
-        if next == card && (if_match.matches(version) || if_match.may_have_led_to(version)) {
-            return Ok(Versioned::new(version, card.into()));
-        }
-        if !if_match.matches(version) {
-            return Err(Problem::version_conflict(version));
-        }
-        next.version += 1;
-
-        let change = Write::change(&card, &next, Condition::versions(Some(&[version]))?)?;
-        if let Written::Done = writer.write(change, budget).await? {
-            return Ok(Versioned::new(next.version, next.into()));
-        }
-        if !retries.pause().await {
-            return Err(Error::contention("other requests were changing the gift card for too long").into());
-        }
-    }
+    code_change::change(&tables, GiftCard::key_of(&code), &if_match, |card| Ok(changes.of(card)), budget).await
 }

@@ -109,16 +109,12 @@ pub async fn handle(
         let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
         is_calm &= !may_be_repeated;
         let ((mut next, long), mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
-        let is_done = !gave_up_cells && next == product && to == stock;
-        if is_done && (may_be_repeated || if_match.matches(version)) {
+        if if_match.is_done(version, !gave_up_cells && next == product && to == stock)? {
             stock::reprice(&writer, &stock, budget).await?;
             if !is_calm && changes.cells.is_some() {
                 _ = stock::level(&writer, &stock, budget).await;
             }
             return Ok(Versioned::new(version, ProductView::with_stock(product, &stock)));
-        }
-        if !if_match.matches(version) {
-            return Err(Problem::version_conflict(version));
         }
         next.version += 1;
         next = next.counted();

@@ -1,7 +1,7 @@
 //! The records of a file of history: customers, guests, products, discount codes and gift cards. Orders are in
 //! [`order_record`](super::order_record).
 
-use key_schema::entity::{Customer, Discount, GiftCard, Guest, Product, ProductDescription, WholeStock};
+use key_schema::entity::{Customer, Discount, GiftCard, Guest, Product, ProductDescription, Reduction, WholeStock};
 use key_schema::value::{
     Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Grams, ImageId, Money, Name,
     Percent, ProductId, Timestamp, Username,
@@ -104,8 +104,18 @@ pub(super) struct ProductRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct DiscountRecord {
     pub code: DiscountCode,
-    /// The percentage off the sum of the lines.
-    pub percent: Percent,
+    /// The percentage off the sum of the lines. Either this or `amount`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub percent: Option<Percent>,
+    /// The amount off the sum of the lines, or the whole sum if it is less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub amount: Option<Money>,
+    /// The least sum of the lines, before the discount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub min_subtotal: Option<Money>,
     /// The first moment at which the code is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -118,6 +128,12 @@ pub(super) struct DiscountRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub max_uses: Option<u32>,
+    /// Whether staff have revoked the code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revoked: bool,
+    /// The number of times that staff have changed the code.
+    #[serde(default, skip_serializing_if = "is_never")]
+    pub version: u64,
     pub created_at: Timestamp,
 }
 
@@ -146,6 +162,11 @@ const fn yes() -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_yes(value: &bool) -> bool {
     *value
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_never(times: &u64) -> bool {
+    *times == 0
 }
 
 fn one() -> u64 {
@@ -313,19 +334,33 @@ impl DiscountRecord {
     pub(super) fn entity(&self, now: Timestamp) -> Result<Discount, Vec<String>> {
         let mut reasons = Vec::new();
         past(&mut reasons, "createdAt", self.created_at, now);
-        let Self { code, percent, from, to, max_uses, created_at } = self.clone();
-        if reasons.is_empty() {
-            Ok(Discount { code, percent, from, to, max_uses, uses: 0, created_at })
-        } else {
-            Err(reasons)
+        let Self { code, percent, amount, min_subtotal, from, to, max_uses, revoked, version, created_at } =
+            self.clone();
+        let reduction = Reduction::of(percent, amount).map_err(|why| reasons.push(why.to_string()));
+        match reduction {
+            Ok(reduction) if reasons.is_empty() => Ok(Discount {
+                code,
+                reduction,
+                min_subtotal,
+                from,
+                to,
+                max_uses,
+                uses: 0,
+                revoked,
+                version,
+                created_at,
+            }),
+            _ => Err(reasons),
         }
     }
 }
 
 impl From<Discount> for DiscountRecord {
     fn from(discount: Discount) -> Self {
-        let Discount { code, percent, from, to, max_uses, created_at, .. } = discount;
-        Self { code, percent, from, to, max_uses, created_at }
+        let Discount { code, reduction, min_subtotal, from, to, max_uses, uses: _, revoked, version, created_at } =
+            discount;
+        let (percent, amount) = (reduction.percent(), reduction.amount());
+        Self { code, percent, amount, min_subtotal, from, to, max_uses, revoked, version, created_at }
     }
 }
 

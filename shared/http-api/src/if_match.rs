@@ -46,6 +46,16 @@ impl IfMatch {
         }
     }
 
+    /// Whether there is nothing to write. `is_same` tells whether this version already says what the change asks for:
+    /// then the same request may have been sent before.
+    ///
+    /// # Errors
+    /// `version-conflict` if the change may not replace this version.
+    pub fn is_done(&self, version: u64, is_same: bool) -> Result<bool, Problem> {
+        let is_done = is_same && (self.matches(version) || self.may_have_led_to(version));
+        if is_done || self.matches(version) { Ok(is_done) } else { Err(Problem::version_conflict(version)) }
+    }
+
     /// Whether this version may be the result of the same change, sent before.
     pub fn may_have_led_to(&self, version: u64) -> bool {
         match self {
@@ -71,6 +81,20 @@ mod tests {
         assert_eq!(parse("*"), Some(IfMatch::Any));
         assert_eq!(parse("\"3\""), Some(IfMatch::Versions(vec![3])));
         assert_eq!(parse("\"3\" , \"14\""), Some(IfMatch::Versions(vec![3, 14])));
+    }
+
+    #[test]
+    fn a_change_is_done_again_only_if_its_result_is_there() {
+        let three = IfMatch::Versions(vec![3]);
+        for (version, is_same, done) in
+            [(3, false, Some(false)), (3, true, Some(true)), (4, true, Some(true)), (4, false, None), (5, true, None)]
+        {
+            assert_eq!(three.is_done(version, is_same).ok(), done, "{version}, {is_same}");
+        }
+        assert_eq!(
+            [IfMatch::Any.is_done(5, true).ok(), IfMatch::Any.is_done(5, false).ok()],
+            [Some(true), Some(false)]
+        );
     }
 
     #[test]

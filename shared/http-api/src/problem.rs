@@ -75,6 +75,8 @@ kinds! {
     /// The country is in no zone of the shipping rates, or the order is beyond every band of its zone.
     ProductRecalled = "product-recalled" CONFLICT "A product is recalled";
     NotShipped = "not-shipped" CONFLICT "The shop does not ship there";
+    /// The customer's cart is not the one that the order names.
+    CartChanged = "cart-changed" CONFLICT "The cart has changed";
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
     DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";

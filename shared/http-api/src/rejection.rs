@@ -53,8 +53,13 @@ impl Problem {
                 "The shop does not ship this order to the country: no zone has it, or the order is too heavy for it.",
             )
             .with("country", country),
+            Rejection::CartChanged { cart } => Self::new(
+                Kind::CartChanged,
+                "The cart has become an order already, or it has another version or other lines than the order. Read the cart.",
+            )
+            .with("cart", cart),
             Rejection::DiscountInvalid { code } => {
-                Self::new(Kind::DiscountInvalid, "The discount code does not exist, or is not valid now.")
+                Self::new(Kind::DiscountInvalid, "The discount code does not exist, or is not valid now or for this sum.")
                     .with("code", code)
             }
             Rejection::DiscountExhausted { code } => {

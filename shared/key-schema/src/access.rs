@@ -1,9 +1,9 @@
 //! What a function asks of the table, as data: from it follows what its role allows.
 
 use crate::entity::{
-    CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    Guest, Invoice, InvoiceCounter, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Shipment, Stock,
-    StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
+    GiftCardEntry, Guest, Invoice, InvoiceCounter, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return,
+    Shipment, Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
@@ -31,6 +31,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (Customer::TYPE, &["email", "name", "username", "version"]),
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
     (Guest::TYPE, &["expiresAt"]),
+    (Cart::TYPE, &["expiresAt", "lines", "version"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),
     (
@@ -79,7 +80,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "reason", "refusal", "restocked", "status"]),
     (Shipment::TYPE, &["deliveredAt", "trackingNumber", "trackingUrl"]),
     (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
-    (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
+    (Discount::TYPE, &["from", "maxUses", "percent", "percentOff", "revoked", "to", "uses", "version"]),
     (GiftCard::TYPE, &["balance", "blocked", "validUntil", "version"]),
     (GiftCardEntry::TYPE, &["returned", "status"]),
     (DayTotals::TYPE, &["EntityType", "date", "orders", "revenue:*", "status:*", "units"]),

@@ -169,6 +169,7 @@ fn reason(rejection: &Rejection) -> &'static str {
         Rejection::OutOfStock { .. } => "out-of-stock",
         Rejection::PriceChanged { .. } => "price-changed",
         Rejection::NotShipped { .. } => "not-shipped",
+        Rejection::CartChanged { .. } => "cart-changed",
         Rejection::DiscountInvalid { .. } => "discount-invalid",
         Rejection::DiscountExhausted { .. } => "discount-exhausted",
         Rejection::GiftCardInvalid { .. } => "gift-card-invalid",

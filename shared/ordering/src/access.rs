@@ -2,8 +2,9 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order, OrderAddress,
-    OrderItem, PaymentDue, Product, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, Taxes,
+    Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order,
+    OrderAddress, OrderItem, PaymentDue, Product, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell,
+    Taxes,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -47,6 +48,7 @@ pub const PLACE: &[Access] = &[
 
 /// Answering what an order would cost ([`Quotes::of`](crate::Quotes::of)).
 pub const QUOTE: &[Access] = &[
+    Access::batch_get::<Cart>(),
     Access::batch_get::<Customer>(),
     Access::batch_get::<CustomerAddresses>(),
     Access::batch_get::<CustomerStats>(),
@@ -62,7 +64,8 @@ pub const QUOTE: &[Access] = &[
 ];
 
 /// Placing an order of a customer, besides [`PLACE`].
-pub const PLACE_FOR_CUSTOMER: &[Access] = &[Access::check::<Customer>()];
+pub const PLACE_FOR_CUSTOMER: &[Access] =
+    &[Access::batch_get::<Cart>(), Access::check::<Customer>(), Access::update::<Cart>().in_transactions()];
 
 /// Placing an order of a guest, besides [`PLACE`].
 pub const PLACE_FOR_GUEST: &[Access] =

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::hash::Hash;
 
 use key_schema::entity::{
-    Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Product, ShippingRates, Stock, Taxes,
+    Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Product, ShippingRates, Stock, Taxes,
 };
 use key_schema::layout::{Index, Key};
-use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
+use key_schema::value::{CartVersion, CustomerId, DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
 use serde::{Deserialize, Serialize};
 use table::WriteUnits;
 use utoipa::ToSchema;
@@ -15,8 +15,8 @@ use utoipa::ToSchema;
 use crate::ship_to::ShipToForms;
 use crate::{MaxOpenUnits, ShipTo, TaxRules, canonical};
 
-/// The most lines of an order. With four gift cards, a discount code and an address, its transaction
-/// has 93 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
+/// The most lines of an order. With four gift cards, a discount code, an address and a cart, its
+/// transaction has 94 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
 pub const MOST_LINES: usize = 40;
 /// The most gift cards of an order.
 pub const MOST_GIFT_CARDS: usize = 4;
@@ -51,6 +51,10 @@ pub struct OrderRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ShipToForms>)]
     pub ship_to: Option<ShipTo>,
+    /// The version of the customer's cart that becomes this order. The lines are those of the cart, in any order. Placing
+    /// the order empties the cart, so a cart becomes one order at most. If the cart has changed, the order is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cart: Option<CartVersion>,
 }
 
 /// One line of an order request.
@@ -90,7 +94,8 @@ impl Basket {
         &self.request
     }
 
-    /// The keys of everything that this customer's order of the basket depends on: at most 1 + 1 + 40 x 2 + 1 + 4 + 2 + 1.
+    /// The keys of everything that this customer's order of the basket depends on: at most 1 + 1 + 40 x 2 + 1 + 4 + 2 + 1
+    /// + 1.
     pub(crate) fn keys_of(
         &self,
         customer: &CustomerId,
@@ -112,17 +117,19 @@ impl Basket {
             keys.push(ShippingRates::only_key());
             keys.extend(matches!(ship_to, ShipTo::Saved(_)).then(|| CustomerAddresses::key_of(customer)));
         }
+        keys.extend(request.cart.map(|_| Cart::key_of(customer)));
         keys.extend(tax_rules.taxed().map(|_| Taxes::only_key()));
         keys
     }
 
     /// The write units that placing the order is expected to consume, if no item exceeds a kilobyte: two for each write
     /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes. An
-    /// order with an address writes the address, and checks the profile.
+    /// order with an address writes the address, and checks the profile. An order of a cart empties the cart.
     pub fn write_units(&self) -> WriteUnits {
-        let OrderRequest { lines, discount_code, gift_cards, ship_to, .. } = &self.request;
+        let OrderRequest { lines, discount_code, gift_cards, ship_to, cart, .. } = &self.request;
         let of_address = 2 * usize::from(ship_to.is_some());
-        let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len() + of_address;
+        let of_codes = usize::from(discount_code.is_some()) + 2 * gift_cards.len();
+        let writes = 2 + 2 * lines.len() + of_codes + of_address + usize::from(cart.is_some());
         // A basket has at most 40 lines and 4 gift cards.
         let units = |count: usize| f64::from(u8::try_from(count).unwrap_or(u8::MAX));
         let entries = units(2 + lines.len());

@@ -9,7 +9,7 @@
 //! does not use it stays the same. The tests pin the hashes of two requests.
 
 use key_schema::entity::Address;
-use key_schema::value::{Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
+use key_schema::value::{CartVersion, Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
 use serde::Serialize;
 
 use crate::{OrderRequest, RequestedLine, SavedId, ShipTo};
@@ -30,6 +30,8 @@ struct Canonical<'a> {
     pay_later: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     ship_to: Option<Destination<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cart: Option<u64>,
 }
 
 /// An address, or its id in the customer's book.
@@ -70,7 +72,7 @@ struct Amount {
 /// The hash of the request's canonical form.
 pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
-    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later, ship_to } =
+    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later, ship_to, cart } =
         request;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
@@ -80,6 +82,7 @@ pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
         max_card_amount: max_card_amount.map(Amount::from),
         pay_later: *pay_later,
         ship_to: ship_to.as_ref().map(Destination::from),
+        cart: cart.map(CartVersion::get),
     };
     // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())
@@ -162,6 +165,8 @@ mod tests {
         street["line2"] = json!("Left door");
         assert_ne!(hashed(with("shipTo", home.clone())), hashed(with("shipTo", street)));
         assert_eq!(hashed(with("shipTo", Value::Null)), hashed(plain.clone()));
+        assert_eq!(hashed(with("cart", Value::Null)), hashed(plain.clone()));
+        assert_ne!(hashed(with("cart", json!(1))), hashed(with("cart", json!(2))));
         for other in [
             with("shipTo", home),
             with("shipTo", json!({ "addressId": "home" })),
@@ -170,6 +175,8 @@ mod tests {
             with("expectedTotal", json!({ "amount": 1, "currency": "EUR" })),
             with("maxCardAmount", json!({ "amount": 1, "currency": "EUR" })),
             with("payLater", json!(true)),
+            with("cart", json!(1)),
+            with("cart", json!(2)),
             with("lines", json!([{ "productId": "teapot", "quantity": 3 }])),
         ] {
             assert_ne!(hashed(other), hashed(plain.clone()));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Address, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product,
+    Address, Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product,
     QueuedOrder, ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
 };
 use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
@@ -37,6 +37,8 @@ pub struct Found {
     pub addresses: Option<CustomerAddresses>,
     /// The shipping rates, if the order has an address.
     pub rates: Option<ShippingRates>,
+    /// The customer's cart, if the order is of a cart.
+    pub cart: Option<Cart>,
 }
 
 /// One of the items that make up [`Found`].
@@ -60,6 +62,7 @@ pub enum FoundItem {
     Taxes(Taxes),
     CustomerAddresses(CustomerAddresses),
     ShippingRates(ShippingRates),
+    Cart(Cart),
 }
 
 impl FromIterator<FoundItem> for Found {
@@ -81,6 +84,7 @@ impl FromIterator<FoundItem> for Found {
                 FoundItem::Discount(discount) => found.discount = Some(discount),
                 FoundItem::CustomerAddresses(book) => found.addresses = Some(book),
                 FoundItem::ShippingRates(rates) => found.rates = Some(rates),
+                FoundItem::Cart(cart) => found.cart = Some(cart),
                 FoundItem::GiftCard(card) => {
                     found.gift_cards.insert(card.code.clone(), card);
                 }

@@ -18,6 +18,7 @@ mod access;
 mod basket;
 mod canonical;
 mod capture_when;
+mod cart;
 pub mod changing;
 mod found;
 mod intake;

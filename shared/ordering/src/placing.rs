@@ -97,10 +97,10 @@ impl<'a> Placing<'a> {
         product_shards: ProductShards,
         max_open_units: MaxOpenUnits,
     ) -> Self {
-        let first_read = match origin {
-            Origin::Request => ReadMode::Eventual,
+        let reads = match origin {
+            Origin::Request => ReadPlan::of(&ask.basket),
             // A message may be delivered again after its order was refused. The read must see the refusal.
-            Origin::Queue { .. } => ReadMode::Strong,
+            Origin::Queue { .. } => ReadPlan::strong(),
         };
         Self {
             id: OrderId::of(&ask.customer, &ask.key),
@@ -111,7 +111,7 @@ impl<'a> Placing<'a> {
             max_open_units,
             tax_rules: TaxRules::default(),
             numbering: Numbering::default(),
-            reads: ReadPlan::new(first_read),
+            reads,
             quoted: None,
             is_unanswered: false,
             only_quotes: false,
@@ -151,7 +151,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The keys of everything that the order depends on, and of the order itself: two more than `Basket::keys_of`, and at
-    /// most 94 of the 100 that one BatchGetItem allows.
+    /// most 95 of the 100 that one BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
         keys.extend(self.ask.basket.keys_of(&self.ask.customer, self.max_open_units, &self.tax_rules));
@@ -216,6 +216,9 @@ impl<'a> Placing<'a> {
         let mut transaction = OrderTransaction::of(&order, &sources, self.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
+        }
+        if let (Some(version), Some(cart)) = (self.ask.basket.request().cart, &found.cart) {
+            transaction.empty_cart(&order.order, version, cart)?;
         }
         if let Some(guest) = &found.guest {
             transaction.of_guest(&order, guest)?;

@@ -7,7 +7,7 @@ use key_schema::entity::{
 use key_schema::value::{Country, Money, Timestamp};
 
 use crate::found::Found;
-use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules};
+use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules, cart};
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping` and the
 /// `tax` on top, and the payments add up to `total`.
@@ -45,6 +45,7 @@ impl Quote {
             return Err(Rejection::UnknownCustomer);
         }
         let request = basket.request();
+        cart::is_of(request, found, now)?;
         let (mut lines, subtotal) = lines(request, found)?;
         let discount = discount(request, found, subtotal, now)?;
         let goods = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
@@ -142,9 +143,7 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
         return Ok(Money::zero(subtotal.currency()));
     };
     match &found.discount {
-        Some(discount) if !discount.is_in_window(now) => Err(Rejection::DiscountInvalid { code: code.clone() }),
-        Some(discount) if !discount.has_uses_left() => Err(Rejection::DiscountExhausted { code: code.clone() }),
-        Some(discount) => Ok(subtotal.percent(discount.percent)),
+        Some(discount) => discount.off(subtotal, now),
         None => Err(Rejection::DiscountInvalid { code: code.clone() }),
     }
 }

@@ -4,7 +4,6 @@ use futures_util::future::try_join_all;
 use key_schema::entity::Rejection;
 use key_schema::value::{CustomerId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use stock::ReadMode;
 use table::{Budget, Error, Reader};
 
 use crate::found::{Found, FoundItem};
@@ -41,7 +40,7 @@ impl Quotes {
         basket: &Basket,
         budget: Budget,
     ) -> Result<Result<Quote, Rejection>, Error> {
-        let mut reads = ReadPlan::new(ReadMode::Eventual);
+        let mut reads = ReadPlan::of(basket);
         // Each read that proves nothing is followed by a stronger one, so the loop ends.
         loop {
             let keys = basket.keys_of(customer, self.max_open_units, &self.tax_rules);

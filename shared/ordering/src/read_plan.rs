@@ -7,8 +7,8 @@ use key_schema::layout::Consistency;
 use key_schema::value::ProductId;
 use stock::ReadMode;
 
-use crate::RequestedLine;
 use crate::found::Found;
+use crate::{Basket, RequestedLine};
 
 /// The modes of the next read.
 #[derive(Clone, Debug)]
@@ -21,8 +21,20 @@ pub(crate) struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// A plan whose first read has this mode.
-    pub(crate) fn new(all: ReadMode) -> Self {
+    /// The plan for a customer's request.
+    ///
+    /// The first read is eventually consistent, unless the basket has a discount code: the transaction does not check a
+    /// code with unlimited uses, so the read must see a revocation.
+    pub(crate) fn of(basket: &Basket) -> Self {
+        if basket.request().discount_code.is_some() { Self::strong() } else { Self::new(ReadMode::Eventual) }
+    }
+
+    /// A plan whose first read is strongly consistent.
+    pub(crate) fn strong() -> Self {
+        Self::new(ReadMode::Strong)
+    }
+
+    fn new(all: ReadMode) -> Self {
         Self { all, cells: BTreeMap::new() }
     }
 

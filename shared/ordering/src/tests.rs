@@ -3,7 +3,8 @@
 mod rates;
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, OrderLine, Payment, Prices, Product, Rejection, Stock, WholeStock, tax_on_top,
+    Customer, Discount, GiftCard, OrderLine, Payment, Prices, Product, Reduction, Rejection, Stock, WholeStock,
+    tax_on_top,
 };
 use key_schema::value::{Cells, Currency, Money, OrderId, ProductId, Timestamp};
 use proptest::collection::vec;
@@ -44,6 +45,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         max_card_amount: None,
         pay_later: false,
         ship_to: None,
+        cart: None,
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
@@ -77,11 +79,14 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         let code: key_schema::value::DiscountCode = "d0".parse().expect("a code");
         found.discount = Some(Discount {
             code: code.clone(),
-            percent: percent.try_into().expect("a percentage"),
+            reduction: Reduction::Percent(percent.try_into().expect("a percentage")),
+            min_subtotal: None,
             from: None,
             to: None,
             max_uses: None,
             uses: 0,
+            revoked: false,
+            version: 0,
             created_at: now(),
         });
         request.discount_code = Some(code);
@@ -332,7 +337,7 @@ fn an_order_is_out_of_stock_only_if_all_cells_were_read() {
 
 #[test]
 fn a_discount_code_applies_in_its_window_while_it_has_uses_left() {
-    let code = || "TEN".parse().expect("a code");
+    let code = || "d0".parse().expect("a code");
     let discount = |change: fn(&mut Discount)| {
         quoted(|request, found| {
             request.discount_code = Some(code());

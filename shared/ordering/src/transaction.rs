@@ -1,11 +1,11 @@
 //! The transaction that places an order, and the meaning of its cancellation.
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection,
-    Stock, StockCell, WholeOrder,
+    Cart, Customer, Discount, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, Payment, QueuedOrder,
+    Rejection, Stock, StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::ProductId;
+use key_schema::value::{CartVersion, Money, ProductId, Timestamp};
 use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
@@ -23,10 +23,12 @@ enum Guard {
     Nothing,
     /// The cell has enough units, at the quoted price, and the product is not recalled.
     Stock(OrderLine),
-    /// The discount code is in its window and has uses left.
-    Discount,
+    /// The discount code is valid for an order of this sum at this time, and has uses left.
+    Discount(Money, Timestamp),
     /// The customer's profile exists, and its person was not erased.
     Customer,
+    /// The customer's cart has this version.
+    Cart(CartVersion),
 }
 
 /// The writes of one order, and the meanings of their conditions.
@@ -55,8 +57,8 @@ impl OrderTransaction {
     ///
     /// It writes header and invoice, two items for each line, one for a discount code with limited uses, and two for
     /// each gift card. An order with an address writes the address, and checks that the customer exists and was not
-    /// erased: so no address appears after an erasure. A discount code with unlimited uses is neither written nor checked: only its uses ever change,
-    /// and the quote has checked its window.
+    /// erased: so no address appears after an erasure. A discount code with unlimited uses is neither written nor checked:
+    /// the orders of a sale would all meet at its item. The quote has checked the code, by a strongly consistent read.
     pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
@@ -67,12 +69,13 @@ impl OrderTransaction {
         }
         if let Some(code) = &order.discount_code {
             let is_valid = Condition::new(
-                "(attribute_not_exists(#from) OR #from <= :now) AND (attribute_not_exists(#to) OR #to > :now) \
+                "attribute_not_exists(#revoked) AND (attribute_not_exists(#from) OR #from <= :now) \
+                 AND (attribute_not_exists(#to) OR #to > :now) \
                  AND #uses >= :zero AND (attribute_not_exists(#maxUses) OR #uses < #maxUses)",
             );
             let is_valid = is_valid.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
             let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_valid);
-            this.push(use_one, Guard::Discount);
+            this.push(use_one, Guard::Discount(order.subtotal, order.placed_at));
         }
         let mut payments = whole.invoice.payments.iter().peekable();
         while let Some(payment) = payments.next() {
@@ -96,6 +99,15 @@ impl OrderTransaction {
             Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
         let not_refused = not_refused.value(":hash", &order.request_hash)?;
         self.push(Write::check(QueuedOrder::key_of(&order.order_id), not_refused), Guard::Nothing);
+        Ok(())
+    }
+
+    /// Adds the write that empties the cart of which the order is made, on condition that it has the order's version. Of two
+    /// orders of one cart, the second one finds another version. A version is written once, with its lines, so the lines
+    /// need no condition. An erased customer's item has no version.
+    pub(crate) fn empty_cart(&mut self, order: &Order, version: CartVersion, cart: &Cart) -> Result<(), Error> {
+        let is_same = Condition::version(version.get())?;
+        self.push(Write::change(cart, &cart.emptied(order.placed_at), is_same)?, Guard::Cart(version));
         Ok(())
     }
 
@@ -182,6 +194,7 @@ impl Guards {
                 Guard::Header => return Ok(Verdict::AlreadyPlaced),
                 Guard::Nothing => continue,
                 Guard::Customer => Rejection::UnknownCustomer,
+                Guard::Cart(cart) => Rejection::CartChanged { cart: *cart },
                 Guard::Stock(line) => {
                     let stock = match item.map(read_item).transpose()? {
                         Some(InStock::Stock(stock)) if stock.cells.is_one() => stock,
@@ -211,14 +224,10 @@ impl Guards {
                         available: stock.available,
                     }
                 }
-                Guard::Discount => {
+                Guard::Discount(subtotal, at) => {
                     let discount: Option<Discount> = item.map(read_item).transpose()?;
-                    let Some(discount) = discount else { continue };
-                    if discount.has_uses_left() {
-                        Rejection::DiscountInvalid { code: discount.code }
-                    } else {
-                        Rejection::DiscountExhausted { code: discount.code }
-                    }
+                    let Some(Err(rejection)) = discount.map(|discount| discount.off(*subtotal, *at)) else { continue };
+                    rejection
                 }
             };
             refused.get_or_insert(rejection);

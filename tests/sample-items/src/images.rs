@@ -10,8 +10,8 @@ use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord,
     ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
-    PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Refusal, Rejection, Repair,
-    Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark,
+    PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Reduction, Refusal, Rejection,
+    Repair, Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -222,11 +222,14 @@ impl<'a> Parts<'a> {
         let cell = StockCell::new(self.product.clone(), 1, stock.available, self.price);
         let discount = Discount {
             code: self.discount.clone(),
-            percent: 10.try_into()?,
+            reduction: Reduction::Percent(10.try_into()?),
+            min_subtotal: None,
             from: None,
             to: None,
             max_uses: Some(9_999),
             uses: taken,
+            revoked: false,
+            version: 0,
             created_at: self.at,
         };
         let balance = self.amount(500 - taken);

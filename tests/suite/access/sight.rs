@@ -108,6 +108,9 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     });
     admin.post("/discounts", code).await.expect(201);
     ada.get("/discounts/WINDOW").await.expect(200);
+    let fixed = json!({ "code": "FIXED", "amount": eur(100), "minSubtotal": eur(500) });
+    admin.post("/discounts", fixed).await.expect(201);
+    ada.get("/discounts/FIXED").await.expect(200);
     let product = json!({
         "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
         "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000,
@@ -162,6 +165,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     admin.send_to_any_version(Method::PUT, &format!("{order}/flag"), &flag).await.expect(200);
     ada.send(Method::PUT, "/customers/ada/cart", &[], Some(of(1))).await.expect(200);
     ada.get("/customers/ada/export").await.expect(200);
+    ada.post("/orders", "of a cart", with("cart", json!(1))).await.problem(Kind::CartChanged);
     admin.post(&invoice, json!({ "reference": "refund-2" })).await.expect(200);
     let mut two = of(2);
     two["payLater"] = json!(true);

@@ -121,7 +121,7 @@ fn customers() -> Vec<Case> {
             "erase-customer",
             Admin,
             Method::DELETE,
-            &format!("/customers/{}", FINISHED_GUEST.id),
+            format!("/customers/{}", FINISHED_GUEST.id),
         )
         .with_steps(),
         Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
@@ -177,6 +177,9 @@ fn catalogue() -> Vec<Case> {
             "/gift-cards",
             json!({ "code": "NEW", "balance": eur(1) }),
         ),
+        Case::request("revoke a code", "update-discount", Admin, Method::PATCH, "/discounts/TEN")
+            .header("if-match", "\"0\"")
+            .body(json!({ "revoked": true })),
         Case::request("block a card", "update-gift-card", Admin, Method::PATCH, "/gift-cards/USED")
             .header("if-match", "\"0\"")
             .body(json!({ "blocked": true, "validUntil": "2031-01-01" })),
@@ -202,11 +205,13 @@ fn orders() -> Vec<Case> {
     });
     let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
+    let of_cart = json!({ "lines": [line("thing", 3)], "cart": 7 });
     vec![
         Case::post("quote", "quote-basket", ADA, "/quotes", dear.clone()),
         order("order", json!({ "lines": [line("thing", 2)] })),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),
+        Case::post("order a cart", "place-order", Customer("bob"), "/orders", of_cart).header("idempotency-key", "k"),
         order("order to an address, later", shipped).header("prefer", "respond-async"),
         order("order later", dear).header("prefer", "respond-async"),
         order("order too much", json!({ "lines": [line("thing", 5000)] })),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Call, Match};
 use devstack::gateway::Invoke;
 use devstack::{FaultProxy, StartConsumer};
+use key_schema::entity::{Cart, CartLine};
 use key_schema::value::{ImageId, Timestamp};
 use local::functions::start_all;
 use local::pretend_provider::{Keys, Ledger};
@@ -153,6 +154,7 @@ impl World {
         }
         let cart = json!({ "lines": [{ "productId": "thing", "quantity": 3 }] });
         ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
+        shop.put(&cart_of_bob()).await;
 
         let guest = json!({ "email": "grace@example.com", "name": "Grace" }).to_string();
         for GuestOfWorld { secret, .. } in [NEW_GUEST, GUEST, FINISHED_GUEST] {
@@ -369,6 +371,15 @@ pub fn timeless(items: &[Value]) -> State {
     items.iter_mut().for_each(forget_moments);
     items.extend(units.into_iter().map(|(product, units)| json!({ "stock of": product, "units": units })));
     items
+}
+
+/// A cart with a version that the cases know.
+fn cart_of_bob() -> Cart {
+    let line = CartLine { product_id: "thing".parse().expect("an id"), quantity: 3.try_into().expect("a quantity") };
+    let updated_at = Timestamp::now();
+    let expires_at = updated_at.as_second() + 24 * 60 * 60;
+    let customer_id = "bob".parse().expect("an id");
+    Cart { customer_id, lines: vec![line], updated_at, version: Some(7), expires_at, erased_at: None }
 }
 
 /// Replaces every time in a value's texts, and removes times of expiry and the random versions of carts and

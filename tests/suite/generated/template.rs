@@ -172,8 +172,16 @@ fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Gra
          \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
          lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs{managed}{traces}]\n      Policies:\n"
     );
+    // What is not about a table is granted once: the inline policies of a role share 10,240 characters.
+    let is_of_table = |grant: &&Grant| grant.resource.contains("State.Outputs.Table");
+    let (of_table, of_others): (Vec<_>, Vec<_>) = grants.iter().partition(is_of_table);
     for layout in Layout::ALL {
-        let policy = policy(name, access, grants, *layout);
+        let statements = statements(access, *layout).into_iter().map(|statement| statement.text(STATEMENT, *layout));
+        let granted = of_table.iter().map(|grant| granted(grant, *layout));
+        let suffix = table_of(*layout).trim_start_matches("Table");
+        let Some(policy) = policy(&format!("{name}{suffix}"), &statements.chain(granted).collect::<String>()) else {
+            continue;
+        };
         if is_moving {
             // Both tables are there.
             text.push_str(&policy);
@@ -186,23 +194,21 @@ fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Gra
             );
         }
     }
-    text
+    let granted: String = of_others.iter().map(|grant| granted(grant, Layout::V1)).collect();
+    text + &policy(&format!("{name}Other"), &granted).unwrap_or_default()
 }
 
-/// The policy of a role on the table with this layout.
-fn policy(name: &str, access: &[&[Access]], grants: &[Grant], layout: Layout) -> String {
-    let suffix = table_of(layout).trim_start_matches("Table");
-    let mut text = format!(
-        "        - PolicyName: {name}{suffix}\n          PolicyDocument:\n            Version: \"2012-10-17\"\n            \
-         Statement:\n"
-    );
-    for statement in statements(access, layout) {
-        text.push_str(&statement.text("              ", layout));
-    }
-    for grant in grants {
-        text.push_str(&granted(grant, layout));
-    }
-    text
+/// The indentation of a policy's statements.
+const STATEMENT: &str = "              ";
+
+/// The policy with these statements, if there are any.
+fn policy(name: &str, statements: &str) -> Option<String> {
+    (!statements.is_empty()).then(|| {
+        format!(
+            "        - PolicyName: {name}\n          PolicyDocument:\n            Version: \"2012-10-17\"\n            \
+             Statement:\n{statements}"
+        )
+    })
 }
 
 /// The logical id of the table with this layout. The names of its outputs begin with it.
@@ -223,7 +229,7 @@ fn condition_of(layout: Layout) -> String {
 fn granted(grant: &Grant, layout: Layout) -> String {
     let Grant { actions, resource, only } = grant;
     let resource = resource.replace("State.Outputs.Table", &format!("State.Outputs.{}", table_of(layout)));
-    let indent = "              ";
+    let indent = STATEMENT;
     let mut text = format!(
         "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {resource}\n",
         one_or_list(actions)

@@ -24,7 +24,7 @@ fn waiting(request: Value) -> Waiting {
 }
 
 /// A minimal order, an order with everything that the release of 21 November 2026 had, and orders with newer fields.
-fn samples() -> [(&'static str, Waiting); 5] {
+fn samples() -> [(&'static str, Waiting); 6] {
     let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
     let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
@@ -47,6 +47,7 @@ fn samples() -> [(&'static str, Waiting); 5] {
                 },
             })),
         ),
+        ("of-cart", waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }], "cart": 7 }))),
         (
             "full",
             waiting(json!({

@@ -2,8 +2,8 @@
 
 use key_schema::entity::{
     Credit, Discount, GiftCard, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus,
-    Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Refusal, Rejection, Stock,
-    StockCell, TaxRate,
+    Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Reduction, Refusal, Rejection,
+    Stock, StockCell, TaxRate,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -113,7 +113,11 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             ("discount", "Discount(First)") => {
                 let code: Discount = from_item(item()).expect("a discount");
                 let (from, to) = (Some(code.created_at), Some(later()));
-                rare.push(image("Discount(Uncounted)", &Discount { max_uses: None, from, to, ..code }));
+                rare.push(image("Discount(Uncounted)", &Discount { max_uses: None, from, to, ..code.clone() }));
+                let revoked = Discount { revoked: true, version: MARK, ..code.clone() };
+                rare.push(image("Discount(Revoked)", &revoked));
+                let fixed = Discount { reduction: Reduction::Amount(amount()), min_subtotal: Some(amount()), ..code };
+                rare.push(image("Discount(Fixed)", &fixed));
             }
             ("reconciliation", "Reconciliation(First)") => {
                 let compared: Reconciliation = from_item(item()).expect("a comparison");
@@ -135,7 +139,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 25 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 27 + rejections().len(), "a sample has another name than here");
     rare
 }
 
@@ -177,6 +181,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::GiftCardBalance { code: "gggggggg".parse().expect("a code") },
         Rejection::UnknownAddress { address: "home".parse().expect("an id") },
         Rejection::NotShipped { country: "DE".parse().expect("a country") },
+        Rejection::CartChanged { cart: 7.try_into().expect("a version") },
         Rejection::KeyReused,
     ]
 }
@@ -198,6 +203,7 @@ fn reason(rejection: &Rejection) -> &'static str {
         Rejection::GiftCardBalance { .. } => "GiftCardBalance",
         Rejection::UnknownAddress { .. } => "UnknownAddress",
         Rejection::NotShipped { .. } => "NotShipped",
+        Rejection::CartChanged { .. } => "CartChanged",
         Rejection::KeyReused => "KeyReused",
     }
 }

@@ -203,6 +203,10 @@ async fn paid(shop: &Shop) {
     shop.age_invoice(&unpaid, "2026-01-01T00:00:00.000Z").await;
     // Others are older than a minute, if the day is long.
     assert_ne!(shop.number().await["numbered"], 0);
+    for revoked in [true, false] {
+        let change = json!({ "revoked": revoked, "to": "2100-01-01" });
+        admin.send_to_any_version(Method::PATCH, "/discounts/TEN", &change).await.expect(200);
+    }
     let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
     admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
 
@@ -389,6 +393,7 @@ async fn live() -> Day {
     super::card_payments::overtaken(&shop).await;
     super::races::raced(&shop).await;
     super::erasures::erased(&shop).await;
+    super::carts::ordered(&shop).await;
     parked(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;

@@ -28,6 +28,8 @@ pub enum Size {
     GiftCards,
     /// The discount codes of an order.
     Discounts,
+    /// The orders without a discount code: their first read is eventually consistent.
+    WithoutDiscount,
     /// The descriptions of a product that are in an item of their own.
     LongDescriptions,
     /// The lines of a cart.
@@ -54,11 +56,12 @@ pub enum Size {
 
 impl Size {
     /// Every size.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::One,
         Self::Lines,
         Self::GiftCards,
         Self::Discounts,
+        Self::WithoutDiscount,
         Self::LongDescriptions,
         Self::CartLines,
         Self::Listed,
@@ -79,6 +82,7 @@ impl Size {
             Self::Lines => sizes.lines,
             Self::GiftCards => sizes.gift_cards,
             Self::Discounts => sizes.discount.into(),
+            Self::WithoutDiscount => (!sizes.discount).into(),
             Self::LongDescriptions => (sizes.description > Product::LONGEST_INSIDE).into(),
             Self::CartLines => sizes.cart_lines,
             Self::Listed => sizes.listed.into(),
@@ -108,6 +112,7 @@ impl Size {
             Self::Lines => "lines",
             Self::GiftCards => "gift-cards",
             Self::Discounts => "discounts",
+            Self::WithoutDiscount => "without-discount",
             Self::LongDescriptions => "long-descriptions",
             Self::CartLines => "cart-lines",
             Self::Listed => "listed",

@@ -36,9 +36,17 @@ fn home(shop: &MeteredShop, key: &str) -> u8 {
 
 /// Places an order with this number and quantity whose own cell is not the first.
 async fn order(shop: &MeteredShop, number: u32, quantity: u64) -> Reply {
+    send(shop, number, shop.order(number, quantity)).await
+}
+
+/// Places such an order without a discount code.
+async fn order_without_code(shop: &MeteredShop, number: u32, quantity: u64) -> Reply {
+    send(shop, number, shop.order_without_code(number, quantity)).await
+}
+
+async fn send(shop: &MeteredShop, number: u32, mut order: Value) -> Reply {
     let mut keys = (0..).map(|at| format!("cells-{number}-{at}"));
     let key = keys.find(|key| home(shop, key) == 1).expect("a key");
-    let mut order = shop.order(number, quantity);
     for (at, line) in (0..).zip(order["lines"].as_array_mut().expect("lines")) {
         line["productId"] = json!(shop.id("s", at));
     }
@@ -62,15 +70,15 @@ async fn orders(shop: &mut MeteredShop) {
     shop.check("get-product", "found, in several cells").await;
 
     put(shop, 50, (0, 0)).await;
-    order(shop, 8, 1).await.expect(201);
+    order_without_code(shop, 8, 1).await.expect(201);
     shop.check("place-order", "placed, with little in the first cell").await;
     put(shop, 50, (1, 0)).await;
-    order(shop, 9, 1).await.expect(201);
+    order_without_code(shop, 9, 1).await.expect(201);
     shop.check("place-order", "placed, from another cell than its own").await;
     put(shop, 1, (0, 1)).await;
-    order(shop, 10, 2).await.expect(201);
+    order_without_code(shop, 10, 2).await.expect(201);
     shop.check("place-order", "placed, of units gathered in one cell").await;
-    order(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
+    order_without_code(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
     shop.check("place-order", "out of stock in all cells").await;
 }
 

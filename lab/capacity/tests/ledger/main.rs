@@ -73,7 +73,7 @@ const SIZES: [SampleSizes; 4] = [
         description: 9000,
         lines: 5,
         gift_cards: 4,
-        discount: true,
+        discount: false,
         cart_lines: 40,
         listed: 2,
         status_shards: 4,

@@ -153,6 +153,14 @@ impl MeteredShop {
         order
     }
 
+    /// Such an order without a discount code. Its first read is eventually consistent, so one that is refused or meets
+    /// another write reads again.
+    pub fn order_without_code(&self, number: u32, quantity: u64) -> Value {
+        let mut order = self.order(number, quantity);
+        order.as_object_mut().expect("an object").remove("discountCode");
+        order
+    }
+
     pub fn product(&self, number: u32) -> Value {
         json!({
             "productId": self.id("p", number), "name": self.name('n'), "category": self.id("k", 0),

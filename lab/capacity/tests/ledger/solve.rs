@@ -1,5 +1,7 @@
 //! From what was recorded with several sizes follows how each number depends on the sizes.
 
+use std::cmp::Reverse;
+
 use capacity::ledger::{Many, Operation, Several};
 use sample_items::SampleSizes;
 
@@ -9,21 +11,25 @@ use super::metered_shop::{Book, Recorded};
 /// The operation of this function and this case, from each of the shops in which it was recorded.
 ///
 /// The requests are those of the shop that makes most different ones, with most different parts: in a shop of small sizes
-/// some are left out.
+/// some are left out. To these come requests of a form that only other shops make.
 pub fn operation(function: &str, case: &str, books: &[(SampleSizes, Book)]) -> Operation {
     let name = (function.to_owned(), case.to_owned());
     let runs: Vec<(SampleSizes, &[Requests])> = books
         .iter()
         .filter_map(|(sizes, book)| book.get(&name).map(|Recorded { requests, .. }| (*sizes, requests.as_slice())))
         .collect();
-    let different = |requests: &[Requests]| (requests.len(), requests.iter().map(|request| request.parts.len()).sum());
-    let most: (usize, usize) = runs.iter().map(|(_, requests)| different(requests)).max().unwrap_or_default();
-    let all = runs
-        .iter()
-        .find(|(_, requests)| different(requests) == most)
-        .map(|(_, requests)| *requests)
-        .unwrap_or_default();
-    let requests = all.iter().map(|model| {
+    let different = |requests: &[Requests]| -> (usize, usize) {
+        (requests.len(), requests.iter().map(|request| request.parts.len()).sum())
+    };
+    let mut by_variety: Vec<_> = runs.iter().map(|(_, requests)| *requests).collect();
+    by_variety.sort_by_key(|requests| Reverse(different(requests)));
+    let mut all: Vec<&Requests> = by_variety.first().into_iter().copied().flatten().collect();
+    for (at, request) in by_variety.into_iter().skip(1).flat_map(|requests| requests.iter().enumerate()) {
+        if all.iter().all(|known| known.form.name() != request.form.name()) {
+            all.insert(at.min(all.len()), request);
+        }
+    }
+    let requests = all.into_iter().map(|model| {
         let alike: Vec<_> = runs.iter().map(|(sizes, requests)| (*sizes, like(model, requests))).collect();
         let times = alike.iter().map(|(sizes, found)| (*sizes, found.map_or(0, |found| found.times)));
         let parts = model.parts.iter().map(|(part, _)| {

@@ -11,7 +11,7 @@ use counting::{Change, Counts};
 use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, CategoryCount, Customer, Discount, EmailClaim, GiftCard, Invoice,
     LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product,
-    Return, ReturnStatus, Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
+    Reduction, Return, ReturnStatus, Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
@@ -148,11 +148,14 @@ impl Shop {
         let code = DISCOUNT.parse()?;
         items.push(write_item(&Discount {
             code,
-            percent: 10.try_into()?,
+            reduction: Reduction::Percent(10.try_into()?),
+            min_subtotal: None,
             from: None,
             to: None,
             max_uses: None,
             uses: 0,
+            revoked: false,
+            version: 0,
             created_at,
         })?);
         Ok(items)

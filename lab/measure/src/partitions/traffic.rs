@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use counting::{Aggregate, Change, Counts};
 use key_schema::entity::{
     CardPayment, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus,
-    Payment, PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
+    Payment, PaymentStatus, Product, QueuedOrder, Reduction, Stock, StockCell, ViewShard,
 };
 use key_schema::layout::{Index, Stored};
 use key_schema::value::{
@@ -237,11 +237,14 @@ impl Placing {
         if self.with_code {
             let code = Discount {
                 code: CODE.parse()?,
-                percent: 10.try_into()?,
+                reduction: Reduction::Percent(10.try_into()?),
+                min_subtotal: None,
                 from: None,
                 to: None,
                 max_uses: Some(1_000_000),
                 uses: 0,
+                revoked: false,
+                version: 0,
                 created_at: order.placed_at,
             };
             touches.write(&code, transactional());

@@ -1,6 +1,6 @@
 //! The initial data of the shops.
 
-use key_schema::entity::{Customer, Discount, GiftCard, Product, Stock, StockCell};
+use key_schema::entity::{Customer, Discount, GiftCard, Product, Reduction, Stock, StockCell};
 use key_schema::layout::Stored as Entity;
 use key_schema::value::{Money, Quantity};
 use ordering::{Basket, OrderRequest, PlaceOrder, RequestedLine};
@@ -31,6 +31,7 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
         max_card_amount: None,
         pay_later: false,
         ship_to: None,
+        cart: None,
     };
     PlaceOrder {
         customer: customer.parse().expect("an id"),
@@ -94,11 +95,14 @@ pub(super) fn with_code(mut table: Table, code: &str) -> Table {
         &mut table,
         &Discount {
             code: code.parse().expect("a code"),
-            percent: 100.try_into().expect("a percentage"),
+            reduction: Reduction::Percent(100.try_into().expect("a percentage")),
+            min_subtotal: None,
             from: None,
             to: None,
             max_uses: Some(1),
             uses: 0,
+            revoked: false,
+            version: 0,
             created_at: now(),
         },
     );

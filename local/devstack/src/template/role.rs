@@ -18,6 +18,8 @@ pub struct Role {
     pub name: String,
     /// Its inline policies, and then the managed ones.
     pub policies: Vec<Policy>,
+    /// How many of them are inline.
+    pub inline: usize,
 }
 
 /// Every role of the template, by its ARN.
@@ -34,8 +36,8 @@ impl Roles {
         }
         let mut roles = BTreeMap::new();
         for (id, resource) in of_type(scope, resources, "AWS::IAM::Role")? {
-            let policies = policies(scope, properties(resource), &managed).context(id.to_owned())?;
-            roles.insert(role_arn(id), Role { name: id.to_owned(), policies });
+            let (policies, inline) = policies(scope, properties(resource), &managed).context(id.to_owned())?;
+            roles.insert(role_arn(id), Role { name: id.to_owned(), policies, inline });
             scope.define(id, Resource::Role(id.to_owned()));
         }
         Ok(Self(roles))
@@ -50,7 +52,7 @@ impl Roles {
     }
 }
 
-fn policies(scope: &Scope, properties: &Yaml, managed: &BTreeMap<String, Policy>) -> Result<Vec<Policy>> {
+fn policies(scope: &Scope, properties: &Yaml, managed: &BTreeMap<String, Policy>) -> Result<(Vec<Policy>, usize)> {
     let list = |name: &str| properties.get(name).and_then(Yaml::as_sequence).into_iter().flatten();
     let mut policies = Vec::new();
     for (position, policy) in list("Policies").enumerate() {
@@ -60,13 +62,14 @@ fn policies(scope: &Scope, properties: &Yaml, managed: &BTreeMap<String, Policy>
         });
         policies.extend(read.with_context(|| format!("Policies[{position}]"))?);
     }
+    let inline = policies.len();
     for arn in list("ManagedPolicyArns") {
         let Some(arn) = scope.optional_text(arn).context("ManagedPolicyArns")? else { continue };
         let policy = managed.get(&arn);
         let policy = policy.with_context(|| format!("ManagedPolicyArns: {arn} is no policy of this template"))?;
         policies.push(policy.clone());
     }
-    Ok(policies)
+    Ok((policies, inline))
 }
 
 /// The policy in a resource's properties, or in an inline policy.

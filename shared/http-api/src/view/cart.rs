@@ -1,5 +1,5 @@
 use key_schema::entity::{Cart, CartLine};
-use key_schema::value::Timestamp;
+use key_schema::value::{CartVersion, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -9,6 +9,10 @@ use utoipa::ToSchema;
 #[schema(as = Cart)]
 pub struct CartView {
     lines: Vec<CartLine>,
+    /// The version by which an order may name the cart. It changes with each PUT. Absent if the cart must be put again
+    /// first, because an earlier release of the shop has written it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<CartVersion>,
     updated_at: Timestamp,
     /// The moment from which the cart no longer exists.
     expires_at: Option<Timestamp>,
@@ -17,6 +21,7 @@ pub struct CartView {
 impl From<Cart> for CartView {
     fn from(cart: Cart) -> Self {
         let expires_at = Timestamp::from_millisecond(cart.expires_at.saturating_mul(1000));
-        Self { lines: cart.lines, updated_at: cart.updated_at, expires_at }
+        let version = cart.named_version();
+        Self { lines: cart.lines, version, updated_at: cart.updated_at, expires_at }
     }
 }

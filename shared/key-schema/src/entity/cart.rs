@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{CustomerId, ProductId, Quantity, Timestamp};
+use crate::value::{CartVersion, CustomerId, ProductId, Quantity, Timestamp};
 
 /// A customer's cart. It expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +13,8 @@ pub struct Cart {
     /// The lines, each with a different product.
     pub lines: Vec<CartLine>,
     pub updated_at: Timestamp,
-    /// A random version, the `ETag`. Being random, it can be replaced without reading the cart. JSON can hold it
-    /// exactly. Absent in carts from before there were versions.
+    /// A random version, the `ETag`: a [`CartVersion`]. Being random, it can be replaced without reading the cart. Absent
+    /// in carts from before there were versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
@@ -44,10 +44,21 @@ impl Cart {
         self.version.unwrap_or_default()
     }
 
+    /// The version by which an order may name the cart. A cart that an earlier release has written may have none.
+    pub fn named_version(&self) -> Option<CartVersion> {
+        self.version.and_then(|version| i64::try_from(version).ok()?.try_into().ok())
+    }
+
     /// The item in the place of an erased customer's cart. It has no lines, and does not expire.
     pub fn erased(customer_id: CustomerId, at: Timestamp) -> Self {
         let (lines, version) = (Vec::new(), None);
         Self { customer_id, lines, updated_at: at, version, expires_at: NEVER, erased_at: Some(at) }
+    }
+
+    /// The item of the cart after it has become an order. It has no lines and no version, and has expired.
+    #[must_use]
+    pub fn emptied(&self, at: Timestamp) -> Self {
+        Self { lines: Vec::new(), version: None, expires_at: at.as_second(), ..self.clone() }
     }
 
     /// Whether this is the item of an erased customer.

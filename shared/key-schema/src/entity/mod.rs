@@ -46,7 +46,7 @@ pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
 pub use credit::{Credit, LineUnits, Shortfall};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
-pub use discount::Discount;
+pub use discount::{Discount, Reduction};
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;

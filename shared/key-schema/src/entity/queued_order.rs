@@ -45,13 +45,13 @@ pub struct Refusal {
 /// The form of a rejection in an item.
 ///
 /// The last release could not read an item with a rejection that it does not know. So [`Rejection::Recalled`],
-/// [`Rejection::OpenUnits`], [`Rejection::UnknownAddress`] and [`Rejection::NotShipped`] are stored as
+/// [`Rejection::OpenUnits`], [`Rejection::UnknownAddress`], [`Rejection::NotShipped`] and [`Rejection::CartChanged`] are stored as
 /// [`Rejection::TooExpensive`] with more attributes, which the last release ignores.
 mod stored {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::Rejection;
-    use crate::value::{AddressId, Country, ProductId};
+    use crate::value::{AddressId, CartVersion, Country, ProductId};
 
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -68,6 +68,7 @@ mod stored {
         not_shipped_to: Option<&'a Country>,
         #[serde(skip_serializing_if = "Option::is_none")]
         recalled: Option<&'a [ProductId]>,
+        changed_cart: Option<CartVersion>,
     }
 
     const PLAIN: New<'_> = New {
@@ -77,6 +78,7 @@ mod stored {
         unknown_address: None,
         not_shipped_to: None,
         recalled: None,
+        changed_cart: None,
     };
 
     #[derive(Deserialize)]
@@ -86,6 +88,7 @@ mod stored {
         UnknownAddress { unknown_address: AddressId },
         NotShipped { not_shipped_to: Country },
         Recalled { recalled: Vec<ProductId> },
+        CartChanged { changed_cart: CartVersion },
         Other(Rejection),
     }
 
@@ -99,6 +102,7 @@ mod stored {
             }
             Rejection::Recalled { products } => New { recalled: Some(products), ..PLAIN }.serialize(serializer),
             Rejection::NotShipped { country } => New { not_shipped_to: Some(country), ..PLAIN }.serialize(serializer),
+            Rejection::CartChanged { cart } => New { changed_cart: Some(*cart), ..PLAIN }.serialize(serializer),
             other => other.serialize(serializer),
         }
     }
@@ -111,6 +115,7 @@ mod stored {
             Stored::UnknownAddress { unknown_address: address } => Rejection::UnknownAddress { address },
             Stored::NotShipped { not_shipped_to: country } => Rejection::NotShipped { country },
             Stored::Recalled { recalled: products } => Rejection::Recalled { products },
+            Stored::CartChanged { changed_cart: cart } => Rejection::CartChanged { cart },
             Stored::Other(rejection) => rejection,
         })
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{AddressId, Country, DiscountCode, GiftCardCode, Money, ProductId};
+use crate::value::{AddressId, CartVersion, Country, DiscountCode, GiftCardCode, Money, ProductId};
 
 /// The reason why the state of the shop does not allow an order. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,10 @@ pub enum Rejection {
     /// The shop does not ship the order to this country. Items have this rejection in another form, too.
     #[serde(skip)]
     NotShipped { country: Country },
+    /// The customer's cart no longer has the version that the order names, or it has other lines than the order. Items have
+    /// this rejection in another form, too.
+    #[serde(skip)]
+    CartChanged { cart: CartVersion },
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid { code: DiscountCode },
     /// The discount code has no uses left.

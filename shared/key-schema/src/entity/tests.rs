@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp};
 
+mod discounts;
+
 fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
@@ -120,47 +122,6 @@ fn an_erased_customer_is_a_valid_profile_that_says_nothing_about_the_person() {
     let text = serde_json::to_string(&tombstone).expect("JSON").to_lowercase();
     assert!(!text.contains("lovelace"), "{text}");
     assert!(!Customer { name: ada.name, ..tombstone }.is_tombstone());
-}
-
-fn discount() -> Discount {
-    Discount {
-        code: "TEN".parse().expect("a code"),
-        percent: 10.try_into().expect("a percentage"),
-        from: None,
-        to: None,
-        max_uses: Some(2),
-        uses: 1,
-        created_at: at("2026-11-21"),
-    }
-}
-
-#[test]
-fn a_discount_code_is_valid_from_its_first_moment_until_before_its_last() {
-    let noon = Some(at("2026-11-21T12:00:00Z"));
-    let window = |from, to| around_noon(|now| Discount { from, to, ..discount() }.is_in_window(now));
-    assert_eq!(window(None, None), [true; 3]);
-    assert_eq!(window(noon, None), [false, true, true]);
-    assert_eq!(window(None, noon), [true, false, false]);
-    assert_eq!(window(noon, Some(at(AFTER_NOON))), [false, true, false]);
-}
-
-#[test]
-fn a_limited_code_can_be_used_as_often_as_its_limit_says() {
-    let used = |uses| Discount { uses, ..discount() };
-    assert_eq!([0, 1, 2, 3].map(|uses| used(uses).has_uses_left()), [true, true, false, false]);
-    assert!(used(1).is_limited());
-    let unlimited = Discount { max_uses: None, ..used(u32::MAX) };
-    assert!(unlimited.has_uses_left() && !unlimited.is_limited());
-    assert_eq!(used(2).as_created(), used(0));
-    assert!(used(2).is_same_request(&Discount { created_at: at("2026-11-22"), ..used(0) }));
-    for other in [
-        Discount { percent: 11.try_into().expect("a percentage"), ..used(2) },
-        Discount { from: Some(at("2026-11-21")), ..used(2) },
-        Discount { to: Some(at("2026-11-21")), ..used(2) },
-        Discount { max_uses: None, ..used(2) },
-    ] {
-        assert!(!used(2).is_same_request(&other), "{other:?}");
-    }
 }
 
 #[test]

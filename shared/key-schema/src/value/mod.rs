@@ -26,7 +26,7 @@ pub use id::{
 };
 pub use invoice_number::InvoiceNumber;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
-pub use number::{Cells, Grams, Percent, Quantity};
+pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
 pub(crate) use postal_code::postal_code;
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};

@@ -29,6 +29,37 @@ pub struct Cells(u8);
 #[schema(value_type = u32, minimum = 0, maximum = 1_000_000)]
 pub struct Grams(u32);
 
+/// The version of a cart: a random number of at most 12 digits. A longer number in a request could be taken for that of a
+/// payment card, and refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u64, minimum = 1, maximum = 999_999_999_999_i64)]
+pub struct CartVersion(u64);
+
+/// The greatest version of a cart.
+const MOST_VERSIONS: u64 = 999_999_999_999;
+
+impl CartVersion {
+    /// The version for a random number. Two random versions are equal once in 10^12 times, so a version names one content
+    /// of a customer's cart.
+    pub fn of_random(number: u64) -> Self {
+        Self(1 + number % MOST_VERSIONS)
+    }
+
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for CartVersion {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        let version = u64::try_from(number).ok().filter(|version| (1..=MOST_VERSIONS).contains(version));
+        version.map(Self).ok_or_else(|| Invalid::new("cart must be 1 to 999999999999"))
+    }
+}
+
 impl Grams {
     /// The weight in grams.
     pub fn get(self) -> u32 {
@@ -139,6 +170,11 @@ mod tests {
         let cells = |number: i64| Cells::try_from(number).ok().map(Cells::get);
         let grams = |number: i64| Grams::try_from(number).ok().map(Grams::get);
         assert_eq!([-1, 0, 1_000_000, 1_000_001].map(grams), [None, Some(0), Some(1_000_000), None]);
+        let version = |number: i64| CartVersion::try_from(number).ok().map(CartVersion::get);
+        let most = 999_999_999_999;
+        assert_eq!([-1, 0, 1, most, most + 1].map(version), [None, None, Some(1), Some(999_999_999_999), None]);
+        let of_random = |number: u64| CartVersion::of_random(number).get();
+        assert_eq!([0, 999_999_999_998, 999_999_999_999].map(of_random), [1, 999_999_999_999, 1]);
         assert_eq!([-1, 0, 1, 10_000, 10_001].map(quantity), [None, None, Some(1), Some(10_000), None]);
         assert_eq!([-1, 0, 1, 100, 101].map(percent), [None, None, Some(1), Some(100), None]);
         assert_eq!([-1, 0, 1, 32, 33].map(cells), [None, None, Some(1), Some(32), None]);

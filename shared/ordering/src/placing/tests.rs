@@ -1,7 +1,7 @@
 //! Each decision by itself. The model in `lab/models` explores their sequences.
 
-use key_schema::entity::{Customer, CustomerStats, Guest, Refusal};
-use key_schema::value::{CustomerId, RequestHash};
+use key_schema::entity::{Cart, CartLine, Customer, CustomerStats, Guest, Refusal};
+use key_schema::value::{CartVersion, CustomerId, RequestHash};
 
 use super::*;
 use crate::Basket;
@@ -201,6 +201,47 @@ fn writes_of_customer() -> usize {
     let (ask, found) = asked();
     let Ok(Next::Commit(writes, _)) = placing(&ask, Origin::Request).found(&found, now()) else { panic!("a commit") };
     writes.len()
+}
+
+#[test]
+fn an_order_of_a_cart_empties_the_cart_and_has_its_lines() {
+    let (ask, found) = asked();
+    let cart: CartVersion = 7.try_into().expect("a version");
+    let request = crate::OrderRequest { cart: Some(cart), ..ask.basket.request().clone() };
+    let ask = PlaceOrder { basket: Basket::try_from(request).expect("a basket"), ..ask };
+    let lines = ask.basket.request().lines.iter();
+    let lines = lines.map(|line| CartLine { product_id: line.product_id.clone(), quantity: line.quantity }).collect();
+    let (customer_id, updated_at) = (ask.customer.clone(), now());
+    let whole = Cart { customer_id, lines, updated_at, version: Some(7), expires_at: i64::MAX, erased_at: None };
+    let writes = |cart: Option<Cart>| {
+        let found = Found { cart, ..found.clone() };
+        match placing(&ask, Origin::Request).found(&found, now()) {
+            Ok(Next::Commit(writes, _)) => Some(writes.len()),
+            // The first read may be out of date.
+            Ok(Next::Read { backoff: false }) => None,
+            next => panic!("{next:?}"),
+        }
+    };
+    assert!(placing(&ask, Origin::Request).keys().contains(&Cart::key_of(&ask.customer)));
+    assert_eq!(writes(Some(whole.clone())), Some(writes_of_customer() + 1));
+    assert_eq!(writes(None), None);
+    let others: [fn(&mut Cart); 5] = [
+        |cart| cart.version = Some(8),
+        |cart| cart.version = None,
+        |cart| cart.lines.clear(),
+        |cart| cart.lines[0].quantity = 9.try_into().expect("a quantity"),
+        |cart| cart.expires_at = now().as_second(),
+    ];
+    for change in others {
+        let mut other = whole.clone();
+        change(&mut other);
+        assert_eq!(writes(Some(other)), None);
+    }
+    // What a strongly consistent read finds is conclusive.
+    let mut request = placing(&ask, Origin::Request);
+    let gone = Found { cart: None, ..found.clone() };
+    assert!(matches!(request.found(&gone, now()), Ok(Next::Read { backoff: false })));
+    assert!(matches!(request.found(&gone, now()), Ok(Next::Settle(Rejection::CartChanged { .. }))));
 }
 
 /// A customer with so many open units.

@@ -55,7 +55,7 @@ pub async fn orders(shop: &mut MeteredShop) -> Vec<Placed> {
 }
 
 pub async fn refusals(shop: &mut MeteredShop) {
-    shop.customer().order("k3", shop.order(3, 5000)).await.problem(http_api::Kind::OutOfStock);
+    shop.customer().order("k3", shop.order_without_code(3, 5000)).await.problem(http_api::Kind::OutOfStock);
     shop.check("place-order", "out of stock").await;
     order_while(shop, "k4", 3, "available", 0).await.problem(http_api::Kind::OutOfStock);
     shop.check("place-order", "sold out since it was read").await;
@@ -79,7 +79,7 @@ pub async fn waiting(shop: &mut MeteredShop) {
         shop.shop.drain(&messages[..1]).await;
         shop.check("drain-writes", case).await;
     }
-    order_later(&customer, "k7", shop.order(6, 5000)).await.expect(202);
+    order_later(&customer, "k7", shop.order_without_code(6, 5000)).await.expect(202);
     shop.pass().await;
     let messages = shop.shop.take_messages().await;
     shop.shop.drain(&messages).await;
@@ -90,7 +90,7 @@ pub async fn waiting(shop: &mut MeteredShop) {
 async fn order_while(shop: &MeteredShop, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
     let proxy = shop.shop.fault_proxy();
     proxy.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
-    let (customer, order) = (shop.customer(), shop.order(number, 1));
+    let (customer, order) = (shop.customer(), shop.order_without_code(number, 1));
     let ordering = tokio::spawn(async move { customer.order(key, order).await });
     let begin = Instant::now();
     while proxy.calls().is_empty() {

@@ -8,12 +8,12 @@ use crate::entity::{
     CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
     GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits, Move,
     Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, SavedAddress,
-    Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes,
-    Uncounted, UsernameClaim, ViewMark, ViewShard,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return, ReturnStatus,
+    SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint,
+    TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
-use crate::value::{IdempotencyRecordId, InvoiceNumber, RequestHash, TextHash};
+use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
 
 impl Parts {
     fn units(&self) -> LineUnits {
@@ -254,11 +254,17 @@ impl Parts {
             }),
             AnyEntity::Discount(Discount {
                 code: self.discount.clone(),
-                percent: self.percent,
+                reduction: match self.until {
+                    Some(_) => Reduction::Percent(self.percent),
+                    None => Reduction::Amount(Money::nearest(some.amount().max(1), some.currency())),
+                },
+                min_subtotal: self.until.map(|_| more),
                 from: self.until.map(|_| at),
                 to: self.until,
                 max_uses: self.until.map(|_| u32::MAX),
                 uses: self.quantity.get(),
+                revoked: self.until.is_some(),
+                version: number,
                 created_at: at,
             }),
             AnyEntity::GiftCard(GiftCard {

@@ -1,0 +1,26 @@
+//! Orders of carts of the day that finds what functions are permitted.
+
+use reqwest::Method;
+use shop::Shop;
+use shop::queue::order_later;
+
+use super::day::until;
+use crate::queue::things;
+
+/// A cart is asked for and ordered at once, and another one later.
+pub async fn ordered(shop: &Shop) {
+    let ada = shop.customer("ada");
+    let mut order = things(1);
+    for is_later in [false, true] {
+        let put = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(things(1).to_string())).await.expect(200);
+        order["cart"] = put["version"].clone();
+        ada.post("/quotes", order.clone()).await.expect(200);
+        if is_later {
+            let waits = order_later(&ada, "a cart, later", order.clone()).await;
+            let path = waits.header("location").expect("a location").to_owned();
+            until("it is placed", async || ada.get(&path).await.body["status"] == "PENDING").await;
+        } else {
+            ada.order("a cart", order.clone()).await.expect(201);
+        }
+    }
+}
