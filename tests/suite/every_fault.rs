@@ -11,6 +11,7 @@
 
 mod cases;
 mod consumers;
+mod guests;
 mod judge;
 pub mod kinds;
 mod world;

@@ -5,6 +5,7 @@ mod calls;
 mod card_payments;
 mod carts;
 mod catalogue;
+mod counters;
 mod day;
 mod declared;
 mod erasures;

@@ -12,9 +12,9 @@ use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
 use key_schema::layout::{OrdersOfStatus, PaymentsDue};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
-use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
+use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
 use ordering::{Lifecycle, PayLater};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use table::{Budget, Reader, StatusShards};
 use tokio::time::Instant;
 use tracing::{error, info};
@@ -52,10 +52,6 @@ impl FromEnvironment for Expirer {
         })
     }
 }
-
-/// A scheduled event. Its content does not matter.
-#[derive(Debug, Deserialize)]
-pub struct ScheduledEvent {}
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -14,9 +14,9 @@ use key_schema::access::Access;
 use key_schema::entity::{Invoice, InvoiceCounter};
 use key_schema::layout::{Consistency, InvoicesDue};
 use key_schema::value::{InvoiceNumber, InvoiceSeries, TimeRange, Timestamp};
-use lambda::{Environment, Error, FromEnvironment, Grant, Misconfigured};
+use lambda::{Environment, Error, FromEnvironment, Grant, Misconfigured, ScheduledEvent};
 use ordering::Numbering;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use table::{Budget, Cause, Commit, Condition, Reader, StatusShards, Throttle, Write, Writer};
 use tokio::time::Instant;
 use tracing::info;
@@ -66,10 +66,6 @@ impl FromEnvironment for Numberer {
         })
     }
 }
-
-/// A scheduled event. Its content does not matter.
-#[derive(Debug, Deserialize)]
-pub struct ScheduledEvent {}
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

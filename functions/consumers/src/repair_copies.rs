@@ -10,8 +10,8 @@ use copying::{ONE_REPAIR, Pace, Repairs};
 use key_schema::access::Access;
 use key_schema::entity::Phase;
 use key_schema::value::Timestamp;
-use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
-use serde::{Deserialize, Serialize};
+use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
+use serde::Serialize;
 use table::Pairs;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -33,10 +33,6 @@ impl FromEnvironment for Repairing {
         Ok(Self(Arc::new(Mutex::new(Repairs::new(pairs, pace)))))
     }
 }
-
-/// A scheduled event. Its content does not matter.
-#[derive(Debug, Deserialize)]
-pub struct ScheduledEvent {}
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -14,8 +14,8 @@ use key_schema::access::Access;
 use key_schema::entity::Product;
 use key_schema::layout::Consistency;
 use key_schema::value::{ImageId, ProductId};
-use lambda::{Error, Grant};
-use serde::{Deserialize, Serialize};
+use lambda::{Error, Grant, ScheduledEvent};
+use serde::Serialize;
 use table::{Budget, Reader};
 use tokio::time::Instant;
 use tracing::{error, info};
@@ -31,10 +31,6 @@ const ONE_OBJECT: Duration = Duration::from_secs(10);
 
 /// The most products of one read, as DynamoDB takes them.
 const PRODUCTS: usize = 100;
-
-/// A scheduled event. Its content does not matter.
-#[derive(Debug, Deserialize)]
-pub struct ScheduledEvent {}
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

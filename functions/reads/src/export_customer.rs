@@ -43,7 +43,7 @@ pub async fn handle(
         InCustomer::CustomerAddresses(book) => Some(book.clone()),
         _ => None,
     });
-    let guest = CustomerById::guest(items.clone()).filter(|guest| !guest.is_expired(now));
+    let guest = CustomerById::guest(&items).filter(|guest| !guest.is_expired(now)).cloned();
     let profile = CustomerById::assemble(items);
     if profile.is_none() && guest.is_none() {
         return Err(Problem::not_found("customer"));

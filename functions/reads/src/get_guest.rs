@@ -12,7 +12,7 @@ pub const ROUTE: Route = Route::get("/guests/{guestId}", Scope::Admin)
     .example(Example::at("09:54:10").path("guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og"));
 
 pub async fn handle(table: Reader, GuestOfPath(id): GuestOfPath) -> Answer<Json<GuestView>> {
-    let guest = CustomerById::guest(table.collection(&CustomerById { id: &id }).await?);
-    let guest = guest.filter(|guest| !guest.is_expired(Timestamp::now()));
-    Ok(Json(guest.ok_or_else(|| Problem::not_found("guest"))?.into()))
+    let items = table.collection(&CustomerById { id: &id }).await?;
+    let guest = CustomerById::guest(&items).filter(|guest| !guest.is_expired(Timestamp::now()));
+    Ok(Json(guest.cloned().ok_or_else(|| Problem::not_found("guest"))?.into()))
 }

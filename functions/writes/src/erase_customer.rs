@@ -15,8 +15,8 @@ use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
-        "Erase a customer or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to nobody. Refused \
-             while an order is unfinished.",
+        "Erase a customer or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to \
+             nobody. Refused while an order is unfinished.",
     )
     .limit(10, 20)
     .refuses(&[Kind::NotFound, Kind::OpenOrders])
@@ -47,15 +47,14 @@ const AT_ONCE: usize = 10;
 const MOST_NAMED: usize = 20;
 
 /// First the profile becomes a tombstone, or that of a guest is deleted; then each order forgets what was written about the
-/// person.
-/// If the request ends in between, or an order was placed at the same moment, the same request again does the rest. Its
-/// answer is 204 only if nothing is left.
+/// person. If the request ends in between, or an order was placed at the same moment, the same request again does the rest.
+/// Its answer is 204 only if nothing is left.
 pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCustomer, budget: Budget) -> Answer<()> {
     let erasure = Erasure { table, writer, id, budget };
     if erasure.id.is_guest() {
         erasure.delete_guest().await?;
     } else {
-        erasure.bury_customer().await?;
+        erasure.erase_profile().await?;
     }
     refuse_if_any(erasure.unfinished(Step::Forget).await?)
 }
@@ -89,7 +88,7 @@ struct Erasure {
 
 impl Erasure {
     /// Replaces the profile by a tombstone, unless it is one.
-    async fn bury_customer(&self) -> Answer<()> {
+    async fn erase_profile(&self) -> Answer<()> {
         let mut retries = self.budget.retries();
         loop {
             let profile = self.profile().await?.ok_or_else(|| Problem::not_found("customer"))?;
@@ -112,10 +111,12 @@ impl Erasure {
     /// was interrupted goes on with them. A guest without orders who was erased is one who never was.
     async fn delete_guest(&self) -> Answer<()> {
         let (mut retries, mut was_there) = (self.budget.retries(), false);
-        while let Some(guest) = CustomerById::guest(self.table.collection(&CustomerById { id: &self.id }).await?) {
+        loop {
+            let items = self.table.collection(&CustomerById { id: &self.id }).await?;
+            let Some(guest) = CustomerById::guest(&items) else { break };
             was_there = true;
             refuse_if_any(self.unfinished(Step::Look).await?)?;
-            if self.writer.write(forgetting::of_guest(&guest), self.budget).await?.is_done() {
+            if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
                 return Ok(());
             }
             if !retries.pause().await {

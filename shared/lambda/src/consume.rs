@@ -4,10 +4,14 @@ use std::future::Future;
 use std::time::Duration;
 
 use lambda_runtime::{Error, LambdaEvent};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::{Environment, FromEnvironment, Invoke, Misconfigured, run, start, time_left};
+
+/// The event of a schedule. Its content does not matter.
+#[derive(Debug, Deserialize)]
+pub struct ScheduledEvent {}
 
 /// Runs the function on Lambda, one batch at a time, until Lambda ends the process.
 ///

@@ -32,7 +32,7 @@ mod variables;
 pub use audit::audit;
 pub use aws::Service;
 pub use budget::{Budget, Retries, longest_pause};
-pub use consume::{consume, start_consumer};
+pub use consume::{ScheduledEvent, consume, start_consumer};
 pub use environment::{Client, Environment, FromEnvironment};
 pub use failure::{Failure, Remedy};
 pub use function::{Function, Invoke, Start};

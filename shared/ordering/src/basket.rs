@@ -94,8 +94,7 @@ impl Basket {
         &self.request
     }
 
-    /// The keys of everything that this customer's order of the basket depends on: at most 1 + 1 + 40 x 2 + 1 + 4 + 2 + 1
-    /// + 1.
+    /// The keys of everything that this customer's order of the basket depends on: at most 91, of the 100 of a BatchGetItem.
     pub(crate) fn keys_of(
         &self,
         customer: &CustomerId,

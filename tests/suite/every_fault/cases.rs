@@ -7,7 +7,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::consumers;
-use super::world::{FINISHED_GUEST, GUEST, NEW_GUEST, Seed, text};
+use super::guests::{FINISHED_GUEST, GUEST, NEW_GUEST};
+use super::world::{Seed, text};
 
 /// One request or event for a [`super::world::World`].
 pub struct Case {

@@ -21,34 +21,11 @@ use shop::reconcile::reconciled;
 use shop::stream::{Tail, is_wanted};
 use shop::{Shop, eur};
 
+use super::guests::{FINISHED_GUEST, GUEST, GuestOfWorld, NEW_GUEST};
 use super::kinds::{Injection, Service};
 use crate::queue::things;
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A guest, by id and secret.
-pub struct GuestOfWorld {
-    pub id: &'static str,
-    pub secret: &'static str,
-}
-
-/// The guest of every world who has no order yet.
-pub const NEW_GUEST: GuestOfWorld = GuestOfWorld {
-    id: "guest-L5AXsVnz6wQ4AMsv_65rDPcBQjti3OcBDY6kbCgI26M",
-    secret: "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4",
-};
-
-/// The guest of every world who has one order.
-pub const GUEST: GuestOfWorld = GuestOfWorld {
-    id: "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og",
-    secret: "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A",
-};
-
-/// The guest of every world whose only order, to an address, is cancelled.
-pub const FINISHED_GUEST: GuestOfWorld = GuestOfWorld {
-    id: "guest-IryeGmhNFLqshqXXYTqFOT2cJZNRTa12-p2X0ylvTSI",
-    secret: "dGhlIHRoaXJkIGd1ZXN0IG9mIGV2ZXJ5IHdvcmxkLi4",
-};
 
 /// The initial data of every copy.
 pub struct Seed {

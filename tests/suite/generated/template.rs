@@ -173,7 +173,7 @@ fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Gra
          lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs{managed}{traces}]\n      Policies:\n"
     );
     // What is not about a table is granted once: the inline policies of a role share 10,240 characters.
-    let is_of_table = |grant: &&Grant| grant.resource.contains("State.Outputs.Table");
+    let is_of_table = |grant: &&Grant| grant.resource.contains(TABLE);
     let (of_table, of_others): (Vec<_>, Vec<_>) = grants.iter().partition(is_of_table);
     for layout in Layout::ALL {
         let statements = statements(access, *layout).into_iter().map(|statement| statement.text(STATEMENT, *layout));
@@ -197,6 +197,9 @@ fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Gra
     let granted: String = of_others.iter().map(|grant| granted(grant, Layout::V1)).collect();
     text + &policy(&format!("{name}Other"), &granted).unwrap_or_default()
 }
+
+/// How the outputs of the first table begin, as grants name them.
+const TABLE: &str = "State.Outputs.Table";
 
 /// The indentation of a policy's statements.
 const STATEMENT: &str = "              ";
@@ -228,7 +231,7 @@ fn condition_of(layout: Layout) -> String {
 /// layout.
 fn granted(grant: &Grant, layout: Layout) -> String {
     let Grant { actions, resource, only } = grant;
-    let resource = resource.replace("State.Outputs.Table", &format!("State.Outputs.{}", table_of(layout)));
+    let resource = resource.replace(TABLE, &format!("State.Outputs.{}", table_of(layout)));
     let indent = STATEMENT;
     let mut text = format!(
         "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {resource}\n",

@@ -1,4 +1,4 @@
-//! The catalogue on the eventful day: images, search and long descriptions.
+//! The catalogue on the eventful day: images, search, long descriptions and codes.
 
 use key_schema::entity::ProductDescription;
 use key_schema::value::{ImageId, Timestamp};
@@ -73,4 +73,15 @@ pub async fn searched(shop: &Shop) {
     shop.search_until("q=findable", |found| found["total"] == 1).await;
     shop.nobody().get("/categories").await.expect(200);
     shop.nobody().get("/products?limit=2").await.expect(200);
+}
+
+/// A discount code is revoked and allowed again, and a gift card is blocked.
+pub async fn codes_changed(shop: &Shop) {
+    let admin = shop.admin();
+    for revoked in [true, false] {
+        let change = json!({ "revoked": revoked, "to": "2100-01-01" });
+        admin.send_to_any_version(Method::PATCH, "/discounts/TEN", &change).await.expect(200);
+    }
+    let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
+    admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
 }

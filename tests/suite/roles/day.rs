@@ -203,12 +203,7 @@ async fn paid(shop: &Shop) {
     shop.age_invoice(&unpaid, "2026-01-01T00:00:00.000Z").await;
     // Others are older than a minute, if the day is long.
     assert_ne!(shop.number().await["numbered"], 0);
-    for revoked in [true, false] {
-        let change = json!({ "revoked": revoked, "to": "2100-01-01" });
-        admin.send_to_any_version(Method::PATCH, "/discounts/TEN", &change).await.expect(200);
-    }
-    let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
-    admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
+    super::catalogue::codes_changed(shop).await;
 
     let order = ada.order("kept too long", things(1)).await.expect(201);
     let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
@@ -336,32 +331,6 @@ async fn lost(shop: &Shop) {
     shop.delete("o#spoilt", "o#spoilt").await;
 }
 
-/// Two batches meet others. The first one is parked and folded, the second one is parked, and left to the comparison.
-async fn parked(shop: &Shop) {
-    shop.settle().await;
-    let counting = |request: &Value| ["shard#", "day#"].iter().all(|key| request.to_string().contains(key));
-    shop.fault_proxy().inject(Match::action("TransactWriteItems").when(counting), Fault::conflict(1), 2);
-    shop.customer("ada").order("parked", things(1)).await.expect(201);
-    shop.settle().await;
-    let of_lease = |request: &Value| request.to_string().contains("fold#");
-    let refused = Fault::Refused { status: 400, exception: "AccessDeniedException" };
-    shop.fault_proxy().inject(Match::action("PutItem").when(of_lease), refused, usize::MAX);
-    shop.customer("ada").order("left", things(1)).await.expect(201);
-    shop.settle().await;
-    shop.fault_proxy().heal();
-}
-
-/// Makes a counter of every kind wrong, repairs all of them, and runs the schedule.
-async fn drifted(shop: &Shop) {
-    shop.settle().await;
-    shop.add("c#ada", "stats", "orders", 3).await;
-    shop.add("p#thing", "stats", "units", 5).await;
-    shop.add(&format!("day#{}", Timestamp::now().day()), "totals", "orders", 1).await;
-    let report = shop.reconcile(true).await;
-    assert_eq!(report["repaired"], 3, "{report}");
-    shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
-}
-
 /// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
@@ -394,8 +363,8 @@ async fn live() -> Day {
     super::races::raced(&shop).await;
     super::erasures::erased(&shop).await;
     super::carts::ordered(&shop).await;
-    parked(&shop).await;
-    drifted(&shop).await;
+    super::counters::parked(&shop).await;
+    super::counters::drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;
     Day {

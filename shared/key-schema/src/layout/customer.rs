@@ -94,8 +94,8 @@ impl CustomerById<'_> {
     }
 
     /// The guest whose collection it is. The guest may have expired.
-    pub fn guest(items: Vec<InCustomer>) -> Option<Guest> {
-        items.into_iter().find_map(|item| match item {
+    pub fn guest(items: &[InCustomer]) -> Option<&Guest> {
+        items.iter().find_map(|item| match item {
             InCustomer::Guest(guest) => Some(guest),
             _ => None,
         })
