@@ -132,7 +132,7 @@ async fn a_line_names_what_was_created_its_version_and_the_products_of_a_batch()
 
     let batch = audited.only_line("write-products", event("write-products")).await;
     let results = batch["products"].as_array().expect("products");
-    assert_eq!(results[0], json!({ "productId": "espresso-saucer", "status": 201, "version": 1 }), "{batch}");
+    assert_eq!(results[0], json!({ "productId": "espresso-cup-red", "status": 201, "version": 1 }), "{batch}");
 
     // Whoever knows a code can use it.
     for name in ["create-gift-card", "create-discount"] {

@@ -84,6 +84,7 @@ mod tour;
 mod two_tables;
 mod unlisted;
 mod validation;
+mod variants;
 mod views;
 mod workbench;
 mod wrong_bodies;

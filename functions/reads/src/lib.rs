@@ -36,5 +36,6 @@ http_api::routes! {
     list_returns
     list_shipments
     list_totals
+    list_variants
     search_products
 }

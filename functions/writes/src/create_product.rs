@@ -5,19 +5,20 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Grams, Name, ProductId};
+use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Name, ProductId};
 use serde::Deserialize;
-use table::{Budget, Cause, Commit, Error, Write, Writer, read_item, stored_answer};
+use table::{Budget, Cause, Commit, Condition, Error, Write, Writer, read_item, stored_answer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin)
     .summary("Add a product to the catalogue.")
-    .refuses(&[Kind::AlreadyExists])
+    .refuses(&[Kind::AlreadyExists, Kind::NotFound])
     .access(&[
         Access::put::<Product>().in_transactions(),
         Access::put::<Stock>().in_transactions(),
         Access::put::<StockCell>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
+        Access::check::<Product>(),
     ])
     .access(catalogue::CREATE)
     .example(Example::at("09:30:00").body(
@@ -44,6 +45,11 @@ pub struct NewProduct {
     price: Charge,
     /// The weight of one unit, for the price of shipping.
     weight_grams: Option<Grams>,
+    /// What tells the variants of a product apart, such as `{"size": "M"}`.
+    #[serde(default)]
+    attributes: Attributes,
+    /// The product of which this is a variant. A variant has its own price and its own stock.
+    variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product. If not, it can still be read by its id and ordered.
     #[serde(default = "listed")]
     #[schema(default = true)]
@@ -77,8 +83,11 @@ pub async fn handle(
     Json(new): Json<NewProduct>,
     budget: Budget,
 ) -> Answer<Serialized<Created<Versioned<ProductView>>>> {
+    let product_id = new.product_id.unwrap_or_else(ProductId::random);
     let mut product = Product {
-        product_id: new.product_id.unwrap_or_else(ProductId::random),
+        variant_of: new.variant_of.filter(|main| *main != product_id),
+        attributes: new.attributes.into(),
+        product_id,
         name: new.name.into(),
         description: String::new(),
         whole_description: None,
@@ -98,6 +107,8 @@ pub async fn handle(
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
     writes.extend(catalogue::enter(&product)?);
+    let main = product.variant_of.as_ref();
+    writes.extend(main.map(|main| Write::check(Product::key_of(main), Condition::present())));
     // Nothing is there, unless somebody removed an earlier product of this id by hand.
     writes.extend(long.as_ref().map(Write::put).transpose()?);
     if let Some(once) = &once {
@@ -111,6 +122,9 @@ pub async fn handle(
                 && let Some(stored) = stored_answer(&mut causes)?
             {
                 return Ok(once.replay(stored)?.into());
+            }
+            if let Some(main) = product.variant_of.as_ref().filter(|_| causes.first() == Some(&Cause::None)) {
+                return Err(Problem::not_found("product").with("productId", main));
             }
             if !is_the_same(causes, &product, &stock)? {
                 return Err(Problem::already_exists("product"));

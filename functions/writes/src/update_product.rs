@@ -3,17 +3,22 @@
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Product, ProductDescription, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
+use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
 use serde::Deserialize;
 use stock::ReadMode;
-use table::{Budget, Commit, Error, Reader, Throttle, Write, Writer};
+use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .summary("Change a product.")
     .refuses(&[Kind::NotFound])
     .access(stock::READ)
-    .access(&[Access::batch_get::<Product>(), Access::put::<Product>(), Access::update::<Product>()])
+    .access(&[
+        Access::batch_get::<Product>(),
+        Access::put::<Product>(),
+        Access::update::<Product>(),
+        Access::check::<Product>(),
+    ])
     .access(stock::RESHAPE)
     .access(catalogue::CHANGE)
     .example(
@@ -34,6 +39,10 @@ pub struct ProductChanges {
     price: Option<Charge>,
     /// The weight of one unit. 0 removes it.
     weight_grams: Option<Grams>,
+    /// The attributes instead of the present ones. `{}` removes them.
+    attributes: Option<Attributes>,
+    /// The product of which this is a variant. The product's own id makes it one that is no variant.
+    variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product.
     listed: Option<bool>,
     /// Whether the product is recalled. A recalled product cannot be ordered. Orders that exist stay as they are.
@@ -59,6 +68,12 @@ impl ProductChanges {
         changed.price = self.price.map_or(product.price, Money::from);
         if let Some(weight) = self.weight_grams {
             changed.weight_grams = Some(weight).filter(|weight| weight.get() > 0);
+        }
+        if let Some(attributes) = &self.attributes {
+            changed.attributes = attributes.clone().into();
+        }
+        if let Some(main) = &self.variant_of {
+            changed.variant_of = Some(main.clone()).filter(|main| *main != product.product_id);
         }
         changed.listed = self.listed.unwrap_or(product.listed);
         (changed, long)
@@ -127,6 +142,9 @@ pub async fn handle(
         let change = Write::change(&product, &next, catalogue::unchanged(&product)?)?;
         let mut actions = [vec![change], stock::change(&stock, &to)?, catalogue::recount(&product, &next)?].concat();
         actions.extend(catalogue::describe(&product, &next, long.as_ref())?);
+        // The last write: a product of which this becomes a variant exists.
+        let main = next.variant_of.as_ref().filter(|_| next.variant_of != product.variant_of);
+        actions.extend(main.map(|main| Write::check(Product::key_of(main), Condition::present())));
         match fails_fast.write_all(actions, budget).await {
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;
@@ -136,7 +154,11 @@ pub async fn handle(
                 }
                 return Ok(Versioned::new(version + 1, ProductView::with_stock(next, &to)));
             }
-            Ok(Commit::Cancelled(_)) => {}
+            Ok(Commit::Cancelled(causes)) => {
+                if let Some(main) = main.filter(|_| matches!(causes.last(), Some(Cause::Condition(_)))) {
+                    return Err(Problem::not_found("product").with("productId", main));
+                }
+            }
             Err(Error::Throttled { by: Throttle::Contention, .. }) => {
                 is_calm = false;
                 if to.units.len() < stock.units.len() {

@@ -26,6 +26,7 @@ pub const ROUTE: Route = Route::post("/products/batch", Scope::Admin)
         Access::put::<Product>().in_transactions(),
         Access::put::<Stock>().in_transactions(),
         Access::update::<Product>(),
+        Access::check::<Product>(),
     ])
     .access(stock::RESHAPE)
     .access(catalogue::CHANGE)
@@ -33,11 +34,13 @@ pub const ROUTE: Route = Route::post("/products/batch", Scope::Admin)
         r#"{
             "products": [
                 {"create": {
-                    "productId": "espresso-saucer",
-                    "name": "Espresso saucer",
-                    "description": "Stoneware",
+                    "productId": "espresso-cup-red",
+                    "name": "Espresso cup, red",
+                    "description": "Stoneware, 80 ml",
                     "category": "kitchen",
-                    "price": {"amount": 799, "currency": "EUR"},
+                    "price": {"amount": 2199, "currency": "EUR"},
+                    "attributes": {"colour": "red"},
+                    "variantOf": "espresso-cup",
                     "stock": 10
                 }},
                 {"update": {"productId": "espresso-cup", "version": 3, "changes": {"name": "Espresso cup, small"}}}

@@ -1,5 +1,6 @@
 //! The lines of NDJSON and CSV files, as records.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -69,6 +70,8 @@ impl TryFrom<ProductRow> for Record {
         let (cells, initial_stock, version) = (cells.unwrap_or_default(), None, 1);
         Ok(Self::Product(ProductRecord {
             weight_grams: None,
+            attributes: BTreeMap::new(),
+            variant_of: None,
             listed: true,
             recalled: false,
             product_id,

@@ -1,10 +1,12 @@
 //! The records of a file of history: customers, guests, products, discount codes and gift cards. Orders are in
 //! [`order_record`](super::order_record).
 
+use std::collections::BTreeMap;
+
 use key_schema::entity::{Customer, Discount, GiftCard, Guest, Product, ProductDescription, Reduction, WholeStock};
 use key_schema::value::{
-    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Grams, ImageId, Money, Name,
-    Percent, ProductId, Timestamp, Username,
+    Attributes, Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Grams, ImageId,
+    Line, Money, Name, Percent, ProductId, Timestamp, Username,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -74,6 +76,13 @@ pub(super) struct ProductRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub weight_grams: Option<Grams>,
+    /// What tells the variants of a product apart: at most 20 texts of 1 to 100 characters, by the names of the attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// The product of which this is a variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     #[schema(default = true)]
@@ -282,6 +291,10 @@ impl ProductRecord {
         }
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
         require(&mut reasons, self.price.is_chargeable(), || format!("price: {} is too much", self.price));
+        let attributes = self.attributes.iter().map(|(name, text)| Ok((name.clone(), Line::try_from(text.clone())?)));
+        if let Err(invalid) = attributes.collect::<Result<BTreeMap<_, _>, _>>().and_then(Attributes::try_from) {
+            reasons.push(format!("attributes: {invalid}"));
+        }
         let available = self.available;
         require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
         let Self { product_id, description, category, price, weight_grams, images, cells, version, .. } = self.clone();
@@ -300,6 +313,8 @@ impl ProductRecord {
             initial_stock,
             version,
             weight_grams: weight_grams.filter(|weight| weight.get() > 0),
+            attributes: self.attributes.clone(),
+            variant_of: self.variant_of.clone(),
             counted_in: None,
         }
         .counted();
@@ -309,7 +324,8 @@ impl ProductRecord {
 
     /// The record of a product with this description.
     pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
-        let Product { product_id, name, category, price, weight_grams, listed, images, version, .. } = product;
+        let Product { product_id, name, category, price, weight_grams, attributes, variant_of, .. } = product;
+        let Product { listed, images, version, .. } = product;
         let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(product.initial_stock));
         Self {
             product_id,
@@ -318,6 +334,8 @@ impl ProductRecord {
             category,
             price,
             weight_grams,
+            attributes,
+            variant_of,
             listed,
             recalled: stock.recalled,
             images,

@@ -39,6 +39,9 @@ pub const CHANGED: &[(&str, &[&str])] = &[
         &[
             "GSI1PK",
             "GSI1SK",
+            "GSI2PK",
+            "GSI2SK",
+            "attributes",
             "category",
             "countedIn",
             "description",
@@ -46,6 +49,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "listed",
             "name",
             "price",
+            "variantOf",
             "version",
             "weightGrams",
             "wholeDescription",

@@ -1,5 +1,7 @@
 //! The events of products.
 
+use std::collections::BTreeMap;
+
 use key_schema::entity::Product;
 use key_schema::value::{Category, Money, ProductId, Timestamp};
 use serde::Serialize;
@@ -28,6 +30,14 @@ pub struct ProductChanged {
     /// Whether the description continues: `GET /products/{productId}` has the whole. Absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub description_continues: bool,
+    /// What tells the variants of a product apart, after the change: texts by the names of the attributes. Absent if there
+    /// are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// The product of which this is a variant. Absent if it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub variant_of: Option<ProductId>,
     /// `false` if no list, no category and no search has the product. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -58,6 +68,8 @@ impl ProductChanged {
             id: EventId::of_product_change(&product.product_id, product.version, written_at),
             layout_version: LAYOUT_VERSION,
             description_continues: product.description_continues(),
+            attributes: product.attributes,
+            variant_of: product.variant_of,
             listed: (!product.listed).then_some(false),
             product_id: product.product_id,
             version: product.version,

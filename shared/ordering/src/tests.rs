@@ -60,6 +60,8 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             initial_stock: 10_000,
             version: 1,
             weight_grams: None,
+            attributes: std::collections::BTreeMap::new(),
+            variant_of: None,
             listed: true,
             counted_in: None,
         };

@@ -43,11 +43,14 @@ pub fn folded(text: &str) -> String {
     text.nfd().filter(|character| !is_combining_mark(*character)).collect::<String>().to_lowercase()
 }
 
-/// The document of a product. It is found by the words of the whole description, and shows what lists show.
+/// The document of a product. It is found by the words of the whole description and of its attributes, and shows what lists
+/// show.
 pub(crate) fn document(Described { product, description }: Described) -> Value {
     let name = folded(&product.name);
     let description = description.as_ref().unwrap_or(&product.description);
-    let all = [&name, &folded(description), &folded(product.category.as_str())].map(String::as_str).join("\n");
+    let mut all = vec![name.clone(), folded(description), folded(product.category.as_str())];
+    all.extend(product.attributes.values().map(|text| folded(text)));
+    let all = all.join("\n");
     let words = json!({ "name": name, "all": all, "order": name });
     // A struct of texts and numbers always has a JSON form.
     let mut document = serde_json::to_value(Listed::from(product)).unwrap_or_default();

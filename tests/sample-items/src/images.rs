@@ -205,6 +205,8 @@ impl<'a> Parts<'a> {
             initial_stock: 998,
             version: number(revision).into(),
             weight_grams: None,
+            attributes: std::collections::BTreeMap::new(),
+            variant_of: None,
             listed: true,
             counted_in: None,
         }

@@ -114,6 +114,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     (
         "Product",
         &[
+            "attributes",
             "available",
             "category",
             "cells",
@@ -126,6 +127,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "productId",
             "recalled",
             "stats",
+            "variantOf",
             "version",
             "weightGrams",
         ],

@@ -111,11 +111,15 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let fixed = json!({ "code": "FIXED", "amount": eur(100), "minSubtotal": eur(500) });
     admin.post("/discounts", fixed).await.expect(201);
     ada.get("/discounts/FIXED").await.expect(200);
-    let product = json!({
+    let mut product = json!({
         "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
-        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000,
+        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000, "attributes": { "size": "M" },
     });
+    admin.post("/products", product.clone()).await.expect(201);
+    product["productId"] = json!("variant");
+    product["variantOf"] = json!("spread");
     admin.post("/products", product).await.expect(201);
+    ada.get("/products/spread/variants").await.expect(200);
     let image = shop.uploaded("spread").await;
     shop.confirm_image("spread", &image).await.expect(200);
     ada.get("/products/spread").await.expect(200);

@@ -134,6 +134,8 @@ fn catalogue() -> Vec<Case> {
         "productId": "new", "name": "New", "description": "-", "category": "things", "price": eur(500), "stock": 7,
         "cells": 2,
     });
+    let mut variant = product.clone();
+    variant["variantOf"] = json!("thing");
     let rates = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 490 }] }] });
     let viewed = json!({ "products": ["thing", "spread", "thing", "nothing"] });
     let by_visitor = json!({ "products": viewed["products"], "visitor": "0123456789abcdef" });
@@ -155,6 +157,12 @@ fn catalogue() -> Vec<Case> {
         patch("another price", "/products/thing", json!({ "price": eur(1100) })),
         patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
         patch("a recall, in three cells", "/products/spread", json!({ "recalled": true })).with_steps(),
+        patch(
+            "a variant of another",
+            "/products/thing",
+            json!({ "variantOf": "spread", "attributes": { "size": "M" } }),
+        ),
+        Case::post("make a variant", "create-product", Admin, "/products", variant),
         patch("out of the lists", "/products/thing", json!({ "listed": false })),
         patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
         Case::post("several products", "write-products", Admin, "/products/batch", batch).with_steps(),

@@ -112,6 +112,9 @@ async fn now_and_then(shop: &Shop) {
     admin.get("/customers?email=b@b.de").await.expect(200);
     change(Method::PATCH, "/products/thing", json!({ "name": "Thing", "category": "goods", "weightGrams": 400 }), 200)
         .await;
+    let variant = json!({ "variantOf": "spread", "attributes": { "size": "M" } });
+    change(Method::PATCH, "/products/thing", variant, 200).await;
+    shop.nobody().get("/products/spread/variants").await.expect(200);
     change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;

@@ -180,6 +180,8 @@ impl Shop {
             initial_stock: STOCK,
             version: 1,
             weight_grams: None,
+            attributes: std::collections::BTreeMap::new(),
+            variant_of: None,
             listed: true,
             counted_in: None,
         };

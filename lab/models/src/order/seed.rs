@@ -71,6 +71,8 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
             version: 1,
             weight_grams: None,
+            attributes: std::collections::BTreeMap::new(),
+            variant_of: None,
             listed: true,
             counted_in: None,
         },

@@ -161,6 +161,8 @@ impl Publication {
         let (cells, initial_stock) = (Cells::ONE, None);
         let record = ProductRecord {
             weight_grams: None,
+            attributes: BTreeMap::new(),
+            variant_of: None,
             listed: true,
             recalled: false,
             product_id,

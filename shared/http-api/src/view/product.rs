@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use key_schema::entity::{Product, ProductStats, WholeStock};
 use key_schema::value::{Category, Cells, Grams, ImageId, Money, ProductId};
 use serde::Serialize;
@@ -19,6 +21,14 @@ pub struct ProductView {
     description_continues: bool,
     category: Category,
     price: Money,
+    /// What tells the variants of a product apart: texts by the names of the attributes. Absent in
+    /// lists of categories and in searches, and if there are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    attributes: BTreeMap<String, String>,
+    /// The product of which this is a variant. Absent in those lists, too, and if it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    variant_of: Option<ProductId>,
     /// The weight of one unit in grams. Absent in lists, and if the product weighs nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -85,6 +95,8 @@ impl ProductView {
             description_continues,
             category,
             price,
+            attributes: BTreeMap::new(),
+            variant_of: None,
             weight_grams: None,
             listed: None,
             recalled: false,
@@ -96,6 +108,13 @@ impl ProductView {
         }
     }
 
+    /// A product as the list of variants has it.
+    pub fn variant(mut product: Product) -> Self {
+        let (attributes, variant_of) = (std::mem::take(&mut product.attributes), product.variant_of.take());
+        let listed = (!product.listed).then_some(false);
+        Self { attributes, variant_of, listed, ..product.into() }
+    }
+
     /// The same with its whole description.
     #[must_use]
     pub fn with_description(self, description: String) -> Self {
@@ -105,9 +124,8 @@ impl ProductView {
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
-        let (weight_grams, listed) = (product.weight_grams, (!product.listed).then_some(false));
-        let (available, recalled) = (Some(stock.available()), stock.recalled);
-        Self { weight_grams, listed, recalled, available, cells, ..product.into() }
+        let (weight_grams, available, recalled) = (product.weight_grams, Some(stock.available()), stock.recalled);
+        Self { weight_grams, recalled, available, cells, ..Self::variant(product) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Products and their counters.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::value::{Category, Currency, Grams, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
@@ -26,6 +28,12 @@ pub struct Product {
     /// The weight of one unit, for the price of shipping. Absent if it weighs nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight_grams: Option<Grams>,
+    /// What tells the variants of a product apart: texts by the names of the attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// The product of which this is a variant. A variant has its own price and its own stock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product. A product that is not listed can be read by its id and
     /// ordered.
     #[serde(default = "listed", skip_serializing_if = "is_listed")]

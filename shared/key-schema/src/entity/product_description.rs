@@ -115,6 +115,8 @@ mod tests {
             initial_stock: 0,
             version: 1,
             weight_grams: None,
+            attributes: std::collections::BTreeMap::new(),
+            variant_of: None,
             listed: true,
             counted_in: None,
         }

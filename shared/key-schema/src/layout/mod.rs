@@ -62,7 +62,7 @@ pub use parked_counts::CountsParked;
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
-pub use product::{InProduct, ProductById, ProductsOfCategory, WholeProduct};
+pub use product::{InProduct, ProductById, ProductsOfCategory, VariantsOfProduct, WholeProduct};
 pub use question::{Question, Reads, ShopItem};
 pub use range::SortRange;
 pub use relations::{ALONE, Number, RELATIONS, Relation};
@@ -144,6 +144,7 @@ pub const PATTERNS: &[Declaration] = &[
     AddressesOfCustomer::DECLARED,
     RatesOfShop::DECLARED,
     TaxesOfShop::DECLARED,
+    VariantsOfProduct::DECLARED,
 ];
 
 /// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | 2 [`ProductById`] | table | `p#{productId}` | all |
 //! | 14 [`ProductsOfCategory`] | GSI1 | `cat#{category}` | `p#{productId}` |
+//! | 31 [`VariantsOfProduct`] | GSI2 | `p#{productId}` | `p#{productId}` |
 
 use serde::{Deserialize, Serialize};
 
@@ -19,20 +20,22 @@ pub(super) const COLLECTION: Template<(ProductId,)> = Template::new("p#{productI
 
 const PRODUCT: Place<(ProductId,), (ProductId,)> = Place::table(COLLECTION, COLLECTION);
 const OF_CATEGORY: Place<(Category,), (ProductId,)> = Place::gsi1(Template::new("cat#{category}"), COLLECTION);
+const OF_PRODUCT: Place<(ProductId,), (ProductId,)> = Place::gsi2(COLLECTION, COLLECTION);
 const DESCRIPTION: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("description"));
 const STOCK: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stock"));
 const STATS: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stats"));
 
 impl Stored for Product {
-    const PLACES: &'static [PlaceText] = &[PRODUCT.text(), OF_CATEGORY.text()];
+    const PLACES: &'static [PlaceText] = &[PRODUCT.text(), OF_CATEGORY.text(), OF_PRODUCT.text()];
 
     fn key(&self) -> Key {
         Self::key_of(&self.product_id)
     }
 
     fn index_keys(&self) -> Vec<Key> {
-        let entry = || OF_CATEGORY.key((&self.category,), (&self.product_id,));
-        self.listed.then(entry).into_iter().collect()
+        let in_list = self.listed.then(|| OF_CATEGORY.key((&self.category,), (&self.product_id,)));
+        let of_product = self.variant_of.as_ref().map(|product| OF_PRODUCT.key((product,), (&self.product_id,)));
+        in_list.into_iter().chain(of_product).collect()
     }
 }
 
@@ -183,6 +186,33 @@ impl AccessPattern for ProductsOfCategory<'_> {
 
     fn range(&self) -> SortRange {
         OF_CATEGORY.all()
+    }
+}
+
+/// The variants of a product, listed or not, sorted by product id.
+pub struct VariantsOfProduct<'a> {
+    pub product: &'a ProductId,
+}
+
+impl AccessPattern for VariantsOfProduct<'_> {
+    type Item = Product;
+
+    const DECLARED: Declaration = Declaration {
+        number: 31,
+        question: "the variants of a product",
+        place: OF_PRODUCT.text(),
+        entities: &[Product::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        OF_PRODUCT.partition.fill((self.product,))
+    }
+
+    fn range(&self) -> SortRange {
+        OF_PRODUCT.all()
     }
 }
 

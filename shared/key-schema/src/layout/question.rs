@@ -18,7 +18,7 @@ use super::{
     InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
     OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
     ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays,
-    ViewsOfProduct,
+    VariantsOfProduct, ViewsOfProduct,
 };
 
 /// An access pattern with its parameters.
@@ -132,8 +132,10 @@ impl ShopItem {
             }
             Self::EmailClaim(EmailClaim { email, .. }) => vec![Question::of(&CustomerByEmail { email })],
             Self::UsernameClaim(UsernameClaim { username, .. }) => vec![Question::of(&CustomerByUsername { username })],
-            Self::Product(Product { product_id: product, category, .. }) => {
-                vec![of_product(product), views_of_product(product, 0), Question::of(&ProductsOfCategory { category })]
+            Self::Product(Product { product_id: product, category, variant_of, .. }) => {
+                let of_variant = variant_of.iter().map(|product| Question::of(&VariantsOfProduct { product }));
+                let in_list = Question::of(&ProductsOfCategory { category });
+                [of_product(product), views_of_product(product, 0), in_list].into_iter().chain(of_variant).collect()
             }
             Self::ProductDescription(ProductDescription { product_id: product, .. }) => vec![of_product(product)],
             Self::ProductStats(ProductStats { product_id: product, .. }) => {

@@ -71,6 +71,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Gsi1, ("flagged", "FLAGGED"), &[with("", "ORDER#")]),
     collections(Gsi1, ("returns#", "RETURNS#"), &[with("", "RETURN#")]),
     collections(Gsi2, ("c#", "CUSTOMER#"), &[with("o#", "ORDER#"), with("p#", "PRODUCT#"), with("i#", "INVOICE#")]),
+    collections(Gsi2, ("p#", "PRODUCT#"), &[with("p#", "PRODUCT#")]),
 ];
 
 const fn collections(

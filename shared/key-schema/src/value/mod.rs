@@ -1,6 +1,7 @@
 //! The types of all fields. Each type validates text or numbers when it is parsed, so that the table never gets an
 //! invalid value.
 
+mod attributes;
 mod contact;
 mod country;
 mod day;
@@ -16,6 +17,7 @@ mod text;
 mod time;
 mod time_range;
 
+pub use attributes::Attributes;
 pub use contact::{EmailAddress, Username};
 pub use country::Country;
 pub use day::{Day, Days};

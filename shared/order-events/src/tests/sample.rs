@@ -76,6 +76,8 @@ pub(super) fn product(version: u64) -> Product {
         initial_stock: 10,
         version,
         weight_grams: None,
+        attributes: std::collections::BTreeMap::new(),
+        variant_of: None,
         listed: true,
         counted_in: None,
     }

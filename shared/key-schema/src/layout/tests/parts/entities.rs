@@ -112,6 +112,8 @@ impl Parts {
                 images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
+                attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
+                variant_of: self.until.map(|_| product_id()),
                 weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
                 counted_in: self.until.map(|_| self.category.clone()),
             }),

@@ -1,0 +1,29 @@
+//! `GET /products/{productId}/variants`: the variants of a product.
+
+use http_api::{Answer, Example, Lifetime, List, Path, ProductView, Route, Scope, Unfiltered};
+use images::Urls;
+use key_schema::access::Access;
+use key_schema::layout::VariantsOfProduct;
+use key_schema::page::Page;
+use key_schema::value::ProductId;
+use table::Reader;
+
+pub const ROUTE: Route = Route::get("/products/{productId}/variants", Scope::Public)
+    .summary(
+        "The variants of a product, with their attributes, sorted by product id. Also those that no other list has.",
+    )
+    .shared(Lifetime::List)
+    .access(&[Access::query::<VariantsOfProduct>()])
+    .example(Example::at("09:53:50").path("espresso-cup").query("limit=20"));
+
+pub async fn handle(
+    (table, urls): (Reader, Urls),
+    Path(product): Path<ProductId>,
+    List(Unfiltered {}, page): List<Unfiltered>,
+) -> Answer<Page<ProductView>> {
+    let page = table.page(&VariantsOfProduct { product: &product }, &page).await?;
+    Ok(page.map(|product| {
+        let images = urls.of(&product);
+        ProductView::variant(product).with_images(images)
+    }))
+}
