@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | 2 [`ProductById`] | table | `p#{productId}` | all |
 //! | 14 [`ProductsOfCategory`] | GSI1 | `cat#{category}` | `p#{productId}` |
-//! | 31 [`VariantsOfProduct`] | GSI2 | `p#{productId}` | `p#{productId}` |
+//! | 32 [`VariantsOfProduct`] | GSI2 | `p#{productId}` | `p#{productId}` |
 
 use serde::{Deserialize, Serialize};
 
@@ -198,7 +198,7 @@ impl AccessPattern for VariantsOfProduct<'_> {
     type Item = Product;
 
     const DECLARED: Declaration = Declaration {
-        number: 31,
+        number: 32,
         question: "the variants of a product",
         place: OF_PRODUCT.text(),
         entities: &[Product::TYPE],

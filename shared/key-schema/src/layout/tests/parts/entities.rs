@@ -113,7 +113,7 @@ impl Parts {
                 initial_stock: self.quantity.get(),
                 version: number,
                 attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
-                variant_of: self.until.map(|_| product_id()),
+                variant_of: Some(product_id()),
                 weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
                 counted_in: self.until.map(|_| self.category.clone()),
             }),
