@@ -60,7 +60,10 @@ fn texts(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) => drop(found.insert(text.clone())),
         Value::Array(all) => all.iter().for_each(|value| texts(value, found)),
-        Value::Object(all) => all.iter().filter(|(name, _)| *name != "productId").for_each(|(_, v)| texts(v, found)),
+        Value::Object(all) => {
+            let is_an_id = |name: &str| ["productId", "variantOf"].contains(&name);
+            all.iter().filter(|(name, _)| !is_an_id(name)).for_each(|(_, v)| texts(v, found));
+        }
         _ => {}
     }
 }

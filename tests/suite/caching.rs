@@ -69,7 +69,8 @@ async fn every_answer_says_who_may_keep_it_and_a_copy_that_is_current_is_not_sen
         assert!(is_expected(&name, status), "{name}: {answer}");
         let expected = match name.as_str() {
             "get-product" => PAGE,
-            "get-shipping" | "get-taxes" | "list-categories" | "list-products" | "search-products" => LIST,
+            "get-shipping" | "get-taxes" | "list-categories" | "list-products" | "list-variants"
+            | "search-products" => LIST,
             _ => "no-store",
         };
         assert_eq!(header(&answer, "cache-control"), Some(expected), "{name}");

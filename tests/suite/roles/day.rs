@@ -162,7 +162,9 @@ async fn now_and_then(shop: &Shop) {
         let body = Some(json!({ "delta": delta }).to_string());
         admin.send(Method::POST, "/products/spread/stock", &key, body).await.expect(if delta > 0 { 200 } else { 422 });
     }
-    let body = json!({ "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 1 });
+    let body = json!({
+        "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 1, "variantOf": "spread",
+    });
     admin.send(Method::POST, "/products", &key[..0], Some(body.to_string())).await.expect(201);
     admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_string())).await.expect(201);
     for at in 0..ENOUGH_FOR_BOTH_CELLS {
