@@ -44,6 +44,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     for revision in [First, Changed, Moved] {
         images.push((Kind::Product(revision), item(&parts.product(revision)?.0)?));
     }
+    images.push((Kind::Variant, item(&parts.variant()?)?));
     images.push((Kind::ProductDescription, item(&parts.product(First)?.1)?));
     for status in OrderStatus::ALL {
         images.push((Kind::Order(status), parts.order(status)?));
@@ -214,6 +215,15 @@ impl<'a> Parts<'a> {
         let text = "d".repeat(self.sizes.description);
         _ = product.describe(text.clone());
         Ok((product, ProductDescription { product_id: self.product.clone(), text }))
+    }
+
+    fn variant(&self) -> Result<Product, Invalid> {
+        Ok(Product {
+            product_id: "v".repeat(self.sizes.id).parse()?,
+            attributes: [("size".to_owned(), "M".to_owned())].into(),
+            variant_of: Some(self.product.clone()),
+            ..self.product(First)?.0
+        })
     }
 
     /// The items that an order decrements.

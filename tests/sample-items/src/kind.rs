@@ -59,6 +59,7 @@ impl Kind {
             },
             EmailClaim::TYPE => Self::EmailClaim,
             UsernameClaim::TYPE => Self::UsernameClaim,
+            Product::TYPE if item.contains_key("variantOf") => Self::Variant,
             Product::TYPE => Self::Product(First),
             ProductDescription::TYPE => Self::ProductDescription,
             Stock::TYPE => match from_item::<_, Stock>(item.clone()).ok()?.cells {

@@ -96,6 +96,8 @@ pub enum Kind {
     UsernameClaim,
     /// A product.
     Product(Revision),
+    /// A product that is a variant of another.
+    Variant,
     /// The description of a product, if it is long.
     ProductDescription,
     /// The stock of a product.

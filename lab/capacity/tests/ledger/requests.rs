@@ -19,6 +19,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     things::carts(shop).await;
     let orders = placing::orders(shop).await;
     reading::views(shop).await;
+    things::variants(shop).await;
     reading::reads(shop, &orders).await;
     lifecycle::changes(shop, &orders).await;
     placing::refusals(shop).await;

@@ -62,6 +62,7 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
         (format!("{order}/products"), "list-order-products", "found"),
         (product.clone(), "get-product", "found"),
         (format!("{product}/stats"), "get-product-stats", "found"),
+        (format!("{product}/variants?{page}"), "list-variants", "a page"),
         (format!("{product}/orders?limit=100"), "list-product-orders", "a page"),
         (format!("/products?category={}&{page}", shop.id("k", 0)), "list-products", "a page"),
         (format!("/products?{page}"), "list-products", "a page, of all products"),

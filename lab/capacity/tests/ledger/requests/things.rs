@@ -57,6 +57,18 @@ pub async fn catalogue(shop: &mut MeteredShop) {
     shop.check("create-gift-card", "made before").await;
 }
 
+/// A page of variants.
+pub async fn variants(shop: &mut MeteredShop) {
+    for number in 0..shop.sizes().listed.into() {
+        let mut variant = shop.product(number);
+        variant["productId"] = json!(shop.id("v", number));
+        variant["variantOf"] = json!(shop.id("p", 0));
+        variant["attributes"] = json!({ "size": "M" });
+        shop.shop.admin().post("/products", variant).await.expect(201);
+        shop.check("create-product", "a variant made").await;
+    }
+}
+
 pub async fn images(shop: &mut MeteredShop) {
     let product = shop.id("p", 0);
     let signed = shop.shop.signed_upload(&product).await;
