@@ -107,7 +107,7 @@ pub async fn handle(
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
     writes.extend(catalogue::enter(&product)?);
-    let main = product.variant_of.as_ref();
+    let (main, check) = (product.variant_of.as_ref(), writes.len());
     writes.extend(main.map(|main| Write::check(Product::key_of(main), Condition::present())));
     // Nothing is there, unless somebody removed an earlier product of this id by hand.
     writes.extend(long.as_ref().map(Write::put).transpose()?);
@@ -123,7 +123,7 @@ pub async fn handle(
             {
                 return Ok(once.replay(stored)?.into());
             }
-            if let Some(main) = product.variant_of.as_ref().filter(|_| causes.first() == Some(&Cause::None)) {
+            if let Some(main) = main.filter(|_| matches!(causes.get(check), Some(Cause::Condition(_)))) {
                 return Err(Problem::not_found("product").with("productId", main));
             }
             if !is_the_same(causes, &product, &stock)? {
