@@ -93,9 +93,6 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let weight_grams = Some(250.try_into().expect("a weight"));
                 rare.push(image("Product(Weighing)", &Product { weight_grams, ..product.clone() }));
-                let variant_of = Some(product.product_id.clone());
-                let attributes = [("size", "M")].map(|(name, text)| (name.to_owned(), text.to_owned())).into();
-                rare.push(image("Product(Variant)", &Product { variant_of, attributes, ..product.clone() }));
                 rare.push(image("Product(Unlisted)", &Product { listed: false, ..product.clone() }.counted()));
                 rare.push(image("Product(WithImages)", &Product { images, ..product }));
                 rare.push(image("Product(Described)", &described));
@@ -142,7 +139,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 28 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 27 + rejections().len(), "a sample has another name than here");
     rare
 }
 
