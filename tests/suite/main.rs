@@ -78,6 +78,7 @@ mod search;
 mod shipments;
 mod shipping;
 mod state;
+mod tax_engine;
 mod taxes;
 mod the_texts;
 mod tour;

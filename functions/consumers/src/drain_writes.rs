@@ -39,8 +39,9 @@ use drain::{Batch, Work};
 pub const ACCESS: &[&[Access]] =
     &[ordering::PLACE, ordering::PLACE_FOR_CUSTOMER, ordering::PLACE_FOR_GUEST, ordering::PLACE_WAITING];
 
-/// The function's permissions on the queues.
+/// The function's permissions on the queues, and on the secret of the tax engine.
 pub const GRANTS: &[Grant] = &[
+    ordering::READ_TAX_SECRET,
     Grant::new(
         &[
             "sqs:ChangeMessageVisibility",

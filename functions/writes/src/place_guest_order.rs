@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .access(ordering::PLACE)
     .access(ordering::PLACE_FOR_GUEST)
     .access(&[Access::put::<QueuedOrder>()])
-    .grants(&[ordering::ENQUEUE])
+    .grants(&[ordering::ENQUEUE, ordering::READ_TAX_SECRET])
     .after(place_order::AFTER)
     .example(
         Example::at("09:54:20")

@@ -50,7 +50,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(ordering::PLACE)
     .access(ordering::PLACE_FOR_CUSTOMER)
     .access(&[Access::put::<QueuedOrder>()])
-    .grants(&[ordering::ENQUEUE])
+    .grants(&[ordering::ENQUEUE, ordering::READ_TAX_SECRET])
     .concurrency("OrderConcurrency")
     .after(AFTER)
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
@@ -112,6 +112,7 @@ pub(crate) async fn place(
         Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, under, Replayable::first))),
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, under, Replayable::again))),
         Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
+        Some(Placement::Untaxed(untaxed)) => return Err(untaxed.into()),
         Some(Placement::Waits { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
         Some(Placement::AlreadyQueued(queued)) => queued.max_total,

@@ -1,8 +1,7 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
 use http_api::{Answer, Caller, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
-use key_schema::entity::Rejection;
-use ordering::{Basket, OrderRequest, PayLater, Quote, Quotes};
+use ordering::{Basket, NotQuoted, OrderRequest, PayLater, Quote, Quotes};
 use table::Budget;
 
 use crate::place_order::{REFUSES, not_a_basket};
@@ -11,6 +10,7 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .summary("Answer what an order would cost, without placing it.")
     .refuses(REFUSES)
     .access(ordering::QUOTE)
+    .grants(&[ordering::READ_TAX_SECRET])
     .example(Example::at("09:34:30").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],
@@ -30,8 +30,11 @@ pub async fn handle(
 ) -> Answer<Json<QuoteView>> {
     pay_later_is_offered(&request, pay_later)?;
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
-    let quote: Result<Quote, Rejection> = quotes.of(&caller.id, &basket, budget).await?;
-    let Quote { lines, subtotal, discount, shipping, tax, total, payments, .. } = quote.map_err(Problem::rejected)?;
+    let quote = quotes.of(&caller.id, &basket, budget).await?.map_err(|why| match why {
+        NotQuoted::Rejected(rejection) => Problem::rejected(rejection),
+        NotQuoted::Untaxed(untaxed) => untaxed.into(),
+    })?;
+    let Quote { lines, subtotal, discount, shipping, tax, total, payments, .. } = quote;
     let payments = payments.into_iter().map(QuotedPaymentView::from).collect();
     Ok(Json(QuoteView { lines, subtotal, discount, shipping, tax, total, payments }))
 }

@@ -117,7 +117,7 @@ impl Basket {
             keys.extend(matches!(ship_to, ShipTo::Saved(_)).then(|| CustomerAddresses::key_of(customer)));
         }
         keys.extend(request.cart.map(|_| Cart::key_of(customer)));
-        keys.extend(tax_rules.taxed().map(|_| Taxes::only_key()));
+        keys.extend(tax_rules.reads_rates().then(Taxes::only_key));
         keys
     }
 

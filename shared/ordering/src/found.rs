@@ -10,6 +10,7 @@ use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity, T
 use serde::Deserialize;
 use stock::Source;
 
+use crate::tax_engine::Said;
 use crate::{OrderRequest, ShipTo};
 
 /// The items that an order depends on, as far as they exist.
@@ -31,6 +32,8 @@ pub struct Found {
     pub cells: HashMap<ProductId, WholeStock>,
     pub discount: Option<Discount>,
     pub gift_cards: HashMap<GiftCardCode, GiftCard>,
+    /// The taxes that the shop's tax engine said.
+    pub said: Option<Said>,
     /// The tax rates, if they were read.
     pub taxes: Option<Taxes>,
     /// The customer's address book, if the order names an address of it.

@@ -35,6 +35,7 @@ mod quoting;
 mod read_plan;
 mod ship_to;
 pub mod steps;
+mod tax_engine;
 mod tax_rules;
 #[cfg(test)]
 mod tests;
@@ -58,8 +59,9 @@ pub use pay_later::PayLater;
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
-pub use quoting::Quotes;
+pub use quoting::{NotQuoted, Quotes};
 pub use ship_to::{SavedId, ShipTo};
+pub use tax_engine::{READ_TAX_SECRET, Said, TaxEngine, TaxQuestion, Untaxed};
 pub use tax_rules::TaxRules;
 pub use waiting_room::WaitingRoom;
 pub use withdrawal::Withdrawal;

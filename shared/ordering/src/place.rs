@@ -10,6 +10,7 @@ use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards
 
 use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
+use crate::tax_engine::{TaxEngine, Untaxed};
 use crate::{Basket, MaxOpenUnits, Numbering, TaxRules, Waiting};
 
 /// The longest for which [`Orders::place_unless_crowded`] retries a transaction that meets others.
@@ -24,6 +25,7 @@ pub struct Orders {
     product_shards: ProductShards,
     max_open_units: MaxOpenUnits,
     tax_rules: TaxRules,
+    tax_engine: TaxEngine,
     numbering: Numbering,
 }
 
@@ -63,6 +65,8 @@ pub enum Placement {
     /// The message holds a different request from the one that was accepted at the same moment under the same key. This
     /// is a defect; the message is neither placed nor dropped.
     Mismatch,
+    /// The shop's tax engine did not say the taxes, so nothing was written. Send the request again, later.
+    Untaxed(Untaxed),
     /// The table has no acceptance for the message. It may not be written yet, because [`Intake`](crate::Intake) sends
     /// the message first. The order is not placed: if the request was never accepted, its client may have been refused.
     NotAccepted,
@@ -78,6 +82,7 @@ impl FromEnvironment for Orders {
             product_shards: ProductShards::from_environment(environment)?,
             max_open_units: MaxOpenUnits::from_environment(environment)?,
             tax_rules: TaxRules::from_environment(environment)?,
+            tax_engine: TaxEngine::from_environment(environment)?,
             numbering: Numbering::from_environment(environment)?,
         })
     }
@@ -93,7 +98,8 @@ impl Orders {
     /// Places the order, unless it is placed already.
     ///
     /// Takes two requests: one BatchGetItem for everything that the order depends on, and one TransactWriteItems that
-    /// checks all of it again. If an item changed in between, both are repeated within the budget.
+    /// checks all of it again. If an item changed in between, both are repeated within the budget. A shop with a tax engine
+    /// asks it in between.
     ///
     /// Of a stock with several cells, only the first is read. The order's own cell is decremented without reading it:
     /// cells start equal and drain evenly. If the first cell has too little, one more request for each such stock reads
@@ -152,6 +158,7 @@ impl Orders {
     async fn drive(&self, placing: &mut Placing<'_>, budget: Budget) -> Result<Placement, Error> {
         let mut next = Next::Read { backoff: false };
         let mut unanswered = None;
+        let mut said = None;
         let mut retries = budget.retries();
         loop {
             next = match next {
@@ -161,8 +168,14 @@ impl Orders {
                             || Error::contention("items that the order depends on were changing for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
-                    let found = self.find(placing, budget).await?;
-                    placing.found(&found, Timestamp::now())?
+                    let (mut found, now) = (self.find(placing, budget).await?, Timestamp::now());
+                    match self.tax_engine.ask(placing.question(&found, now), said.as_ref()).await {
+                        Ok(answer) => said = answer,
+                        // An earlier attempt may have placed the order.
+                        Err(untaxed) => return unanswered.map_or(Ok(Placement::Untaxed(untaxed)), Err),
+                    }
+                    found.said.clone_from(&said);
+                    placing.found(&found, now)?
                 }
                 Next::Commit(writes, sent) => match self.writer.commit(writes, budget).await {
                     Ok(outcome) => placing.committed(*sent, outcome)?,

@@ -14,6 +14,7 @@ use crate::found::Found;
 use crate::new_order::new_order;
 use crate::quote::Quote;
 use crate::read_plan::ReadPlan;
+use crate::tax_engine::TaxQuestion;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
 use crate::{MaxOpenUnits, Numbering, PlaceOrder, Placement, TaxRules};
 
@@ -168,6 +169,14 @@ impl<'a> Placing<'a> {
         // An order that exists is replayed, whatever is in stock.
         let lines = if found.order.is_some() { &[] } else { self.ask.basket.request().lines.as_slice() };
         self.reads.cells_to_read(lines, found)
+    }
+
+    /// What the shop's tax engine is asked before the items go to [`found`](Self::found). `None` if there is no engine, or if
+    /// the order is not placed now whatever it says.
+    pub fn question(&self, found: &Found, now: Timestamp) -> Option<TaxQuestion> {
+        let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
+        let is_open = found.order.is_none() && self.unplaceable(queued).is_none();
+        is_open.then(|| Quote::question(&self.ask.basket, found, &self.tax_rules, now)).flatten()
     }
 
     /// Takes the items that were read.

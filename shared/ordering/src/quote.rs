@@ -4,9 +4,11 @@ use key_schema::entity::{
     Address, CardPayment, CustomerStats, Discount, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
     TaxRate, tax_lines, tax_on_top, weight_of,
 };
-use key_schema::value::{Country, Money, Timestamp};
+use key_schema::value::{Money, Timestamp};
 
 use crate::found::Found;
+use crate::tax_engine::TaxQuestion;
+use crate::tax_rules::Taxed;
 use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules, cart};
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping` and the
@@ -46,12 +48,9 @@ impl Quote {
         }
         let request = basket.request();
         cart::is_of(request, found, now)?;
-        let (mut lines, subtotal) = lines(request, found)?;
-        let discount = discount(request, found, subtotal, now)?;
-        let goods = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
-        let (address, shipping) = shipping(request, found, goods)?;
-        let country = address.as_ref().map(|address| &address.country);
-        let shipping_tax = tax(&mut lines, discount, shipping, (found, rules), country)?;
+        let goods = Goods::of(request, found, now)?;
+        let (lines, shipping_tax) = goods.taxed(found, rules)?;
+        let Goods { subtotal, discount, net: goods, address, shipping, .. } = goods;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
@@ -63,6 +62,11 @@ impl Quote {
         let is_use_counted =
             request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
         Ok(Self { lines, subtotal, discount, shipping_tax, tax, shipping, address, total, payments, is_use_counted })
+    }
+
+    /// What the shop's tax engine is asked about the basket. `None` if there is no engine, or no quote whatever it says.
+    pub(crate) fn question(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Option<TaxQuestion> {
+        Goods::of(basket.request(), found, now).ok()?.question(found, rules.taxed()?)
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -148,25 +152,67 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
     }
 }
 
-/// Puts its tax on each line, if the shop has rates for the country of the address, or without an address for its own. Returns
-/// the tax of shipping.
-fn tax(
-    lines: &mut [OrderLine],
+/// An order before its taxes.
+struct Goods {
+    lines: Vec<OrderLine>,
+    subtotal: Money,
     discount: Money,
+    /// `subtotal` less `discount`.
+    net: Money,
+    address: Option<Address>,
     shipping: Option<Money>,
-    (found, rules): (&Found, &TaxRules),
-    country: Option<&Country>,
-) -> Result<Option<LineTax>, Rejection> {
-    let (Some(rules), Some(taxes)) = (rules.taxed(), &found.taxes) else { return Ok(None) };
-    let Some(taxes) = taxes.of(country.unwrap_or(&rules.country)) else { return Ok(None) };
-    let rates = lines.iter().map(|line| match found.products.get(&line.product_id) {
-        Some(product) => taxes.rate(&product.category),
-        // Each line was made of a product.
-        None => taxes.standard,
-    });
-    let rates: Vec<TaxRate> = rates.collect();
-    tax_lines(lines, discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
-    Ok(shipping.map(|shipping| taxes.standard.tax(shipping, rules.prices)))
+}
+
+impl Goods {
+    fn of(request: &OrderRequest, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
+        let (lines, subtotal) = lines(request, found)?;
+        let discount = discount(request, found, subtotal, now)?;
+        let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        let (address, shipping) = shipping(request, found, net)?;
+        Ok(Self { lines, subtotal, discount, net, address, shipping })
+    }
+
+    fn question(&self, found: &Found, rules: &Taxed) -> Option<TaxQuestion> {
+        TaxQuestion::of(rules, &self.lines, self.discount, (self.shipping, self.address.as_ref()), found)
+    }
+
+    /// The lines with their taxes, and the tax of shipping.
+    fn taxed(&self, found: &Found, rules: &TaxRules) -> Result<(Vec<OrderLine>, Option<LineTax>), Rejection> {
+        let mut lines = self.lines.clone();
+        let Some(rules) = rules.taxed() else { return Ok((lines, None)) };
+        let Some(question) = self.question(found, rules) else {
+            let shipping = self.tax_by_rates(&mut lines, found, rules)?;
+            return Ok((lines, shipping));
+        };
+        // The engine was asked about the same items at the same moment, so its answer is to this question.
+        let said = found.said.as_ref().and_then(|said| said.to(&question));
+        let (taxes, shipping) = said.ok_or(Rejection::TooExpensive)?;
+        for (line, tax) in lines.iter_mut().zip(taxes) {
+            line.tax = Some(*tax);
+        }
+        Ok((lines, shipping))
+    }
+
+    /// Puts its tax on each line, if the shop has rates for the country of the address, or without an address for its own.
+    /// Returns the tax of shipping.
+    fn tax_by_rates(
+        &self,
+        lines: &mut [OrderLine],
+        found: &Found,
+        rules: &Taxed,
+    ) -> Result<Option<LineTax>, Rejection> {
+        let Some(taxes) = &found.taxes else { return Ok(None) };
+        let country = self.address.as_ref().map_or(&rules.country, |address| &address.country);
+        let Some(taxes) = taxes.of(country) else { return Ok(None) };
+        let rates = lines.iter().map(|line| match found.products.get(&line.product_id) {
+            Some(product) => taxes.rate(&product.category),
+            // Each line was made of a product.
+            None => taxes.standard,
+        });
+        let rates: Vec<TaxRate> = rates.collect();
+        tax_lines(lines, self.discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
+        Ok(self.shipping.map(|shipping| taxes.standard.tax(shipping, rules.prices)))
+    }
 }
 
 /// The address, and the price of shipping goods of this price to it.

@@ -8,6 +8,7 @@ use table::{Budget, Error, Reader};
 
 use crate::found::{Found, FoundItem};
 use crate::read_plan::ReadPlan;
+use crate::tax_engine::{TaxEngine, Untaxed};
 use crate::{Basket, MaxOpenUnits, Quote, TaxRules};
 
 /// Answers what orders would cost. It can only read.
@@ -16,6 +17,16 @@ pub struct Quotes {
     reader: Reader,
     max_open_units: MaxOpenUnits,
     tax_rules: TaxRules,
+    tax_engine: TaxEngine,
+}
+
+/// The reason why there is no quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotQuoted {
+    /// The order could not be placed now.
+    Rejected(Rejection),
+    /// The shop's tax engine did not say the taxes.
+    Untaxed(Untaxed),
 }
 
 impl FromEnvironment for Quotes {
@@ -24,6 +35,7 @@ impl FromEnvironment for Quotes {
             reader: Reader::from_environment(environment)?,
             max_open_units: MaxOpenUnits::from_environment(environment)?,
             tax_rules: TaxRules::from_environment(environment)?,
+            tax_engine: TaxEngine::from_environment(environment)?,
         })
     }
 }
@@ -39,8 +51,9 @@ impl Quotes {
         customer: &CustomerId,
         basket: &Basket,
         budget: Budget,
-    ) -> Result<Result<Quote, Rejection>, Error> {
+    ) -> Result<Result<Quote, NotQuoted>, Error> {
         let mut reads = ReadPlan::of(basket);
+        let mut said = None;
         // Each read that proves nothing is followed by a stronger one, so the loop ends.
         loop {
             let keys = basket.keys_of(customer, self.max_open_units, &self.tax_rules);
@@ -51,10 +64,19 @@ impl Quotes {
             for whole in try_join_all(in_cells).await? {
                 found.learn(whole);
             }
-            let quote = Quote::of(basket, &found, &self.tax_rules, Timestamp::now());
+            let now = Timestamp::now();
+            let question = Quote::question(basket, &found, &self.tax_rules, now);
+            match self.tax_engine.ask(question, said.as_ref()).await {
+                Ok(answer) => said = answer,
+                Err(untaxed) => return Ok(Err(NotQuoted::Untaxed(untaxed))),
+            }
+            found.said.clone_from(&said);
+            let quote = Quote::of(basket, &found, &self.tax_rules, now);
             match quote.and_then(|quote| quote.within(self.max_open_units, found.stats.as_ref())) {
                 Ok(quote) => return Ok(Ok(quote)),
-                Err(rejection) if reads.is_conclusive(&rejection, &found) => return Ok(Err(rejection)),
+                Err(rejection) if reads.is_conclusive(&rejection, &found) => {
+                    return Ok(Err(NotQuoted::Rejected(rejection)));
+                }
                 Err(_) => {}
             }
         }

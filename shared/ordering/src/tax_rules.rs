@@ -15,16 +15,32 @@ pub(crate) struct Taxed {
     pub(crate) country: Country,
     /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
     pub(crate) prices: Prices,
+    /// Who says the taxes.
+    pub(crate) by: TaxedBy,
+}
+
+/// Who says the taxes of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaxedBy {
+    /// Till, from the rates that staff write.
+    Rates,
+    /// An outside engine: the variable `TAX_ENGINE`.
+    Engine,
 }
 
 impl TaxRules {
     /// The rules of a shop in this country.
     pub const fn new(country: Country, prices: Prices) -> Self {
-        Self(Some(Taxed { country, prices }))
+        Self(Some(Taxed { country, prices, by: TaxedBy::Rates }))
     }
 
     pub(crate) const fn taxed(&self) -> Option<&Taxed> {
         self.0.as_ref()
+    }
+
+    /// Whether orders depend on the rates that staff write.
+    pub(crate) fn reads_rates(&self) -> bool {
+        self.taxed().is_some_and(|taxed| taxed.by == TaxedBy::Rates)
     }
 }
 
@@ -37,9 +53,18 @@ impl FromEnvironment for TaxRules {
                 return Err(Misconfigured::Invalid(format!("PRICES_INCLUDE_TAX must be true or false, not {other:?}")));
             }
         };
-        let Some(country) = environment.declared("TAX_COUNTRY")? else { return Ok(Self::default()) };
+        let engine = environment.declared("TAX_ENGINE")?;
+        let Some(country) = environment.declared("TAX_COUNTRY")? else {
+            return match engine {
+                None => Ok(Self::default()),
+                Some(_) => {
+                    Err(Misconfigured::Invalid("TAX_ENGINE needs TAX_COUNTRY, the country of the shop".to_owned()))
+                }
+            };
+        };
         let country = Country::try_from(country.to_owned());
         let country = country.map_err(|invalid| Misconfigured::Invalid(format!("TAX_COUNTRY: {invalid}")))?;
-        Ok(Self::new(country, prices))
+        let by = if engine.is_some() { TaxedBy::Engine } else { TaxedBy::Rates };
+        Ok(Self(Some(Taxed { country, prices, by })))
     }
 }

@@ -37,6 +37,7 @@ pub mod roles;
 pub mod searching;
 pub mod stream;
 pub mod tables;
+pub mod tax_engine;
 pub mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ fn amount() -> Money {
 }
 
 fn tax() -> LineTax {
-    LineTax { rate: TaxRate::try_from(1900).expect("a rate"), amount: amount(), added: true }
+    LineTax { rate: TaxRate::try_from(1900).expect("a rate"), amount: amount(), added: true, by_engine: true }
 }
 
 /// The rare states, derived from the samples.

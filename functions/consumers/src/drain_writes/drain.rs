@@ -7,7 +7,7 @@ use std::time::Duration;
 use key_schema::entity::Rejection;
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use ordering::{Orders, Placement, Unreadable, Waiting};
+use ordering::{Orders, Placement, Unreadable, Untaxed, Waiting};
 use queue::{Delay, Received, Source};
 use table::{Budget, Meter, Throttle, WriteUnits};
 use tokio::time::Instant;
@@ -89,7 +89,7 @@ pub(crate) enum Work {
 }
 
 /// What became of the order of a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Outcome {
     Placed,
     /// An earlier delivery, or the request itself, placed it.
@@ -103,6 +103,8 @@ enum Outcome {
     NotAccepted,
     /// The message holds another request than the one that was accepted.
     Mismatch,
+    /// The shop's tax engine did not say the taxes.
+    Untaxed(Untaxed),
 }
 
 impl Drain {
@@ -170,6 +172,11 @@ impl Drain {
             Ok(Outcome::NotAccepted) => {
                 let why = "nobody accepted it: redrive it only if the table was restored to a moment before";
                 return Work::Impossible(why.to_owned());
+            }
+            // An engine that fails says nothing about the order, also if it refuses: no order is lost over it.
+            Ok(Outcome::Untaxed(untaxed)) => {
+                warn!(%order_id, cause = lambda::chain(&untaxed), "the order cannot be taxed now");
+                return later;
             }
             Ok(outcome) => {
                 info!(%order_id, ?outcome, waited_seconds = waited_seconds(waiting), "done");
@@ -249,6 +256,7 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<Out
         Placement::OtherAcceptance => Outcome::OtherAcceptance,
         Placement::Mismatch => Outcome::Mismatch,
         Placement::NotAccepted => Outcome::NotAccepted,
+        Placement::Untaxed(untaxed) => Outcome::Untaxed(untaxed),
         Placement::Rejected(rejection) => {
             let is_own = orders.refuse(waiting, rejection, budget).await?;
             if is_own { Outcome::Rejected } else { Outcome::OtherAcceptance }

@@ -72,7 +72,7 @@ impl Credit {
 
 /// The amount of each line less its share of the discount, in minor units. With the taxes of the lines that come on top, the
 /// sum is the order's total less its shipping.
-pub(super) fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
+pub fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
     let subtotal: i128 = lines.iter().map(|line| i128::from(line.amount.amount())).sum();
     let (mut gross, mut shared) = (0, 0);
     let nets = lines.iter().map(|line| {

@@ -43,7 +43,7 @@ pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, Recorded
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
 pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
-pub use credit::{Credit, LineUnits, Shortfall};
+pub use credit::{Credit, LineUnits, Shortfall, net_amounts};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::{Discount, Reduction};

@@ -35,7 +35,7 @@ impl TaxRate {
         };
         // At most the amount.
         let amount = Money::nearest(tax, amount.currency());
-        LineTax { rate: self, amount, added: prices == Prices::ExcludeTax }
+        LineTax { rate: self, amount, added: prices == Prices::ExcludeTax, by_engine: false }
     }
 
     /// The tax in an amount that includes it, in minor units, rounded half to even.
@@ -85,6 +85,9 @@ pub struct LineTax {
     /// Whether the tax comes on top of the prices. If not, the prices include it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added: bool,
+    /// Whether an outside tax engine said the amount. Its rate may be finer than `rate`, which is then rounded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_engine: bool,
 }
 
 impl LineTax {
@@ -93,10 +96,14 @@ impl LineTax {
         if self.added { self.amount.amount() } else { 0 }
     }
 
-    /// Whether this is the tax of this amount at its rate.
+    /// Whether this is the tax of this amount at its rate, or one that an outside engine can say: at most the amount.
     pub fn is_right_for(self, amount: Money) -> bool {
         let prices = if self.added { Prices::ExcludeTax } else { Prices::IncludeTax };
-        self == self.rate.tax(amount, prices)
+        if self.by_engine {
+            self.amount.checked_min(amount) == Some(self.amount)
+        } else {
+            self == self.rate.tax(amount, prices)
+        }
     }
 }
 

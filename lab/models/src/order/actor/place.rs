@@ -119,6 +119,7 @@ impl Actor {
                 Placement::OtherAcceptance if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
                 // The message is delivered again.
                 Placement::OtherAcceptance | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
+                Placement::Untaxed(_) => panic!("these shops have no tax engine"),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
                 Placement::Waits { max_total } => Phase::Sending(Some(max_total)),
                 Placement::AlreadyQueued(queued) => Phase::Sending(queued.max_total),

@@ -59,7 +59,12 @@ impl Parts {
             quantity: self.quantity,
             unit_price: some,
             amount: more,
-            tax: self.until.map(|_| LineTax { rate: TaxRate::default(), amount: some, added: number > 1 }),
+            tax: self.until.map(|_| LineTax {
+                rate: TaxRate::default(),
+                by_engine: false,
+                amount: some,
+                added: number > 1,
+            }),
         };
         vec![
             AnyEntity::Customer(Customer {
