@@ -63,7 +63,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("OrderItem", &["customerId", "orderId", "placedAt"]),
     ("OrderLine", &["amount", "name", "productId", "quantity", "tax", "unitPrice"]),
     ("Overview", &["customer", "orders"]),
-    ("LineTax", &["added", "amount", "rate"]),
+    ("LineTax", &["added", "amount", "byEngine", "rate"]),
     ("LineUnits", &["productId", "quantity"]),
     (
         "Payment",
