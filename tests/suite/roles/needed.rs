@@ -9,6 +9,10 @@ use super::day::{Day, eventful_day};
 const LEADING_KEYS: &str = "dynamodb:LeadingKeys";
 const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 
+/// The end of a resource that does not exist: the secret of a service that the shop of the day does not use. Its statement
+/// permits nothing.
+const NO_SECRET: &str = ":secret:none";
+
 /// Permissions that only the last release needs. Its code runs beside this release during a deployment and after a
 /// rollback, under the roles of this release. The next release removes these permissions.
 pub const NEEDED_BY_THE_LAST_RELEASE: [(&str, &str, &str); 9] = [
@@ -108,6 +112,7 @@ fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<Strin
             let is_asked = |grant: &Grant| {
                 let keys = grant.keys.map_or("", String::as_str);
                 !grant.action.starts_with("logs:")
+                    && !grant.resource.ends_with(NO_SECRET)
                     && keys != PHASE_OF_A_MOVE
                     && !NEEDED_BY_THE_LAST_RELEASE.contains(&(function, grant.action.as_str(), keys))
             };
