@@ -171,8 +171,12 @@ impl Orders {
                     let (mut found, now) = (self.find(placing, budget).await?, Timestamp::now());
                     match self.tax_engine.ask(placing.question(&found, now), said.as_ref()).await {
                         Ok(answer) => said = answer,
-                        // An earlier attempt may have placed the order.
-                        Err(untaxed) => return unanswered.map_or(Ok(Placement::Untaxed(untaxed)), Err),
+                        // An order that an earlier attempt or an earlier request placed is the answer without the engine.
+                        Err(untaxed) => {
+                            let placed = self.placed_before(placing.ask(), budget).await?;
+                            let untaxed = || unanswered.map_or(Ok(Placement::Untaxed(untaxed)), Err);
+                            return placed.map_or_else(untaxed, Ok);
+                        }
                     }
                     found.said.clone_from(&said);
                     placing.found(&found, now)?

@@ -32,6 +32,8 @@ const PRICE: i64 = 1_999;
 const STOCK: u32 = 1_000_000_000;
 /// The number of cells of the product in several cells.
 const CELLS: i64 = 8;
+/// The variants of the product in cells.
+const VARIANTS: u8 = 10;
 /// One of this many orders is flagged.
 const FLAGGED: usize = 40;
 /// One unit is to be returned of one of this many orders, if it is delivered.
@@ -115,13 +117,20 @@ impl Shop {
         for rank in 0..self.products.len() {
             let category = format!("category-{}", rank % CATEGORIES);
             *categories.entry(category.clone()).or_default() += 1;
-            items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE)?);
+            items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE, None)?);
         }
         // In a category of its own, so that it does not change the pages of other categories.
         let name = Self::name(self.products.len());
         let category = "category-in-cells";
         categories.insert(category.to_owned(), 1);
-        items.extend(self.offer(Self::in_cells()?, name, category, CELLS.try_into()?)?);
+        items.extend(self.offer(Self::in_cells()?, name, category, CELLS.try_into()?, None)?);
+        // In a category of their own, too.
+        let category = "category-of-variants";
+        categories.insert(category.to_owned(), VARIANTS.into());
+        for number in 0..VARIANTS {
+            let (id, name) = (format!("variant-{number}").parse()?, Self::name(number.into()));
+            items.extend(self.offer(id, name, category, Cells::ONE, Some(Self::in_cells()?))?);
+        }
         for (category, products) in categories {
             items.push(write_item(&CategoryCount { category: category.parse()?, products })?);
         }
@@ -161,8 +170,15 @@ impl Shop {
         Ok(items)
     }
 
-    /// A product with its stock.
-    fn offer(&self, product_id: ProductId, name: String, category: &str, cells: Cells) -> Result<Vec<Item>> {
+    /// A product with its stock, or a variant of a product.
+    fn offer(
+        &self,
+        product_id: ProductId,
+        name: String,
+        category: &str,
+        cells: Cells,
+        variant_of: Option<ProductId>,
+    ) -> Result<Vec<Item>> {
         let price = self.money(PRICE)?;
         let stock = WholeStock::shared_out(product_id.clone(), price, STOCK.into(), cells);
         let mut items = vec![write_item(&stock.first())?];
@@ -181,7 +197,7 @@ impl Shop {
             version: 1,
             weight_grams: None,
             attributes: std::collections::BTreeMap::new(),
-            variant_of: None,
+            variant_of,
             listed: true,
             counted_in: None,
         };

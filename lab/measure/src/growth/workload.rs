@@ -78,6 +78,7 @@ impl Workload {
             ("26 all products", "/products?limit=20".to_owned()),
             ("29 shipping rates", "/shipping".to_owned()),
             ("30 tax rates", "/taxes".to_owned()),
+            ("32 variants of a product", format!("/products/{}/variants?limit=10", Shop::in_cells()?)),
         ];
         let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
         Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })
