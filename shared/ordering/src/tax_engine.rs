@@ -1,6 +1,6 @@
 //! The port of an outside tax engine, which says the taxes of an order instead of the rates that staff write.
 //!
-//! The protocol is Till's own and small, so that an adapter for a product such as Avalara or TaxJar is a page of code:
+//! The protocol is Till's own and small, so that an adapter for a product such as Avalara is a page of code:
 //! `docs/taxes.md` has an example of both messages.
 
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl TaxQuestion {
     }
 
     /// The taxes of an answer to this question.
-    fn answered(&self, answer: Answer) -> Result<Said, Untaxed> {
+    fn answered(&self, answer: &Answer) -> Result<Said, Untaxed> {
         let wrong = |why: String| Untaxed::Unreadable(why);
         let tax = |of: &str, AnsweredTax { rate, tax }: AnsweredTax, amount: i64| {
             let said = Money::new(tax, self.currency).filter(|_| tax <= amount);
@@ -260,7 +260,7 @@ impl Client {
         let body = serde_json::to_string(question).map_err(unreadable)?;
         let answer = self.https.send("POST", "", &headers, body).await?;
         match answer.status {
-            200 => question.answered(serde_json::from_slice(&answer.body).map_err(unreadable)?),
+            200 => question.answered(&serde_json::from_slice(&answer.body).map_err(unreadable)?),
             429 | 500.. => Err(Untaxed::Busy(answer.status)),
             status => Err(Untaxed::Refused(status)),
         }

@@ -111,28 +111,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let fixed = json!({ "code": "FIXED", "amount": eur(100), "minSubtotal": eur(500) });
     admin.post("/discounts", fixed).await.expect(201);
     ada.get("/discounts/FIXED").await.expect(200);
-    let mut product = json!({
-        "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
-        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000, "attributes": { "size": "M" },
-    });
-    admin.post("/products", product.clone()).await.expect(201);
-    product["productId"] = json!("variant");
-    product["variantOf"] = json!("spread");
-    admin.post("/products", product).await.expect(201);
-    ada.get("/products/spread/variants").await.expect(200);
-    let image = shop.uploaded("spread").await;
-    shop.confirm_image("spread", &image).await.expect(200);
-    ada.get("/products/spread").await.expect(200);
-    ada.get("/products?category=things").await.expect(200);
-    let away = async |away: bool| {
-        let change = json!({ "listed": !away, "recalled": away });
-        admin.send_to_any_version(Method::PATCH, "/products/spread", &change).await.expect(200);
-    };
-    away(true).await;
-    ada.get("/products/spread").await.expect(200);
-    let recalled = json!({ "lines": [{ "productId": "spread", "quantity": 1 }] });
-    ada.post("/orders", "recalled", recalled).await.problem(Kind::ProductRecalled);
-    away(false).await;
+    spread(shop, ada).await;
 
     let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
     let with = |field: &str, value: Value| {
@@ -203,6 +182,33 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let customer_id = "ada".parse().expect("an id");
     shop.put(&CustomerStats { customer_id, orders: 1, spent: Sums::default(), open_units: 1_000 }).await;
     ada.post("/orders", "more than may be open", of(1)).await.problem(Kind::OpenUnits);
+}
+
+/// The product `spread` with all that a product can have: a variant, an image, unlisted and recalled, and listed again.
+async fn spread(shop: &Shop, ada: &mut Witness) {
+    let admin = shop.admin();
+    let mut product = json!({
+        "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
+        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000, "attributes": { "size": "M" },
+    });
+    admin.post("/products", product.clone()).await.expect(201);
+    product["productId"] = json!("variant");
+    product["variantOf"] = json!("spread");
+    admin.post("/products", product).await.expect(201);
+    ada.get("/products/spread/variants").await.expect(200);
+    let image = shop.uploaded("spread").await;
+    shop.confirm_image("spread", &image).await.expect(200);
+    ada.get("/products/spread").await.expect(200);
+    ada.get("/products?category=things").await.expect(200);
+    let away = async |away: bool| {
+        let change = json!({ "listed": !away, "recalled": away });
+        admin.send_to_any_version(Method::PATCH, "/products/spread", &change).await.expect(200);
+    };
+    away(true).await;
+    ada.get("/products/spread").await.expect(200);
+    let recalled = json!({ "lines": [{ "productId": "spread", "quantity": 1 }] });
+    ada.post("/orders", "recalled", recalled).await.problem(Kind::ProductRecalled);
+    away(false).await;
 }
 
 /// Units of an order are cancelled, returned and refused, too many of them, and too late.
