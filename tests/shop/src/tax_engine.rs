@@ -67,7 +67,10 @@ impl TaxEngine {
         let desk = Arc::new(Mutex::new(Desk { says: Says::Rate(1000), asked: Vec::new() }));
         let of_server = desk.clone();
         let say = async move |headers: HeaderMap, body: String| {
-            assert_eq!(headers.get("authorization").map(|value| value.as_bytes()), Some(&b"Bearer the token"[..]));
+            assert_eq!(
+                headers.get("authorization").map(axum::http::HeaderValue::as_bytes),
+                Some(&b"Bearer the token"[..])
+            );
             let question: Value = serde_json::from_str(&body).expect("JSON");
             let says = {
                 let mut desk = of_server.lock().unwrap_or_else(PoisonError::into_inner);
