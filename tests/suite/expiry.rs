@@ -151,3 +151,22 @@ async fn a_failing_order_does_not_prevent_the_expiry_of_others() {
     assert_eq!(shop.available("thing").await, 100);
     invariants::hold(&shop).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_cannot_be_read_does_not_prevent_the_expiry_of_others() {
+    let shop = shop().await;
+    let mut orders = Vec::new();
+    for number in 0..3 {
+        orders.push(order(&shop, &format!("k{number}"), json!({})).await);
+        shop.age(&orders[number]).await;
+    }
+    let key = format!("o#{}", orders[1]["orderId"].as_str().expect("an id"));
+    shop.set(&key, &key, "version", json!({ "S": "newer" })).await;
+    let report = shop.expire().await;
+    assert_eq!(report, json!({ "expired": 2, "settled": 0, "failed": 1, "done": true }));
+
+    shop.set(&key, &key, "version", json!({ "N": "1" })).await;
+    assert_eq!(shop.expire().await["expired"], 1);
+    assert_eq!(shop.available("thing").await, 100);
+    invariants::hold(&shop).await;
+}

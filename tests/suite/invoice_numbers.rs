@@ -175,3 +175,22 @@ async fn a_shop_without_a_series_writes_what_it_wrote_before() {
     assert_eq!(with_series, calls, "a series costs an order no request");
     assert!(waiting["GSI1PK"]["S"].as_str().is_some_and(|key| key.starts_with("unnumbered#")));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invoice_that_cannot_be_read_holds_up_no_other_and_leaves_no_gap() {
+    let shop = shop("2026").await;
+    let orders = orders(&shop, 3).await;
+    let (order, invoice) = (&orders[1]["orderId"], &orders[1]["invoice"]["invoiceId"]);
+    let [order, invoice] =
+        [("o", order), ("i", invoice)].map(|(kind, id)| format!("{kind}#{}", id.as_str().expect("an id")));
+    shop.set(&order, &invoice, "issuedAt", json!({ "S": "once" })).await;
+    let failed = shop.consumer("number-invoices", &shop.endpoints())(json!({})).await.expect_err("it tells");
+    assert!(failed.to_string().contains("cannot be read and get no number: 1"), "{failed}");
+    let readable = [orders[0].clone(), orders[2].clone()];
+    assert_eq!(numbers(&shop, &readable).await, first(2, "2026"));
+
+    shop.set(&order, &invoice, "issuedAt", json!({ "S": "2026-01-01T00:00:01.000Z" })).await;
+    assert_eq!(shop.number().await["numbered"], 1);
+    assert_eq!(numbers(&shop, &orders).await, [json!("2026-1"), json!("2026-3"), json!("2026-2")]);
+    invariants::hold(&shop).await;
+}

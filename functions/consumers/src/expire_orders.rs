@@ -15,7 +15,7 @@ use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
 use ordering::{Lifecycle, PayLater};
 use serde::Serialize;
-use table::{Budget, Reader, StatusShards};
+use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
@@ -83,10 +83,10 @@ impl Expirer {
         let (deadline, deadline_later) = (self.deadline(0), self.deadline(self.pay_later.days));
         let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
         let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, self.shards.0, &placed);
-        let mut position = None;
-        loop {
-            let (orders, stopped) = self.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
-            for order in orders {
+        let mut pending = self.reader.sweep(&shards, PAGE_SIZE);
+        while let Some(Swept { items, unreadable }) = pending.next().await? {
+            report.failed += unreadable;
+            for order in items {
                 if Instant::now() >= end {
                     return Ok(false);
                 }
@@ -97,11 +97,8 @@ impl Expirer {
                 let expired = self.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await;
                 report.add(&order.order_id, expired);
             }
-            position = stopped;
-            if position.is_none() {
-                return Ok(true);
-            }
         }
+        Ok(true)
     }
 
     /// Cancels the paid orders whose payment lapsed and was not replaced in time. Their marks are in the list of payments
@@ -110,21 +107,18 @@ impl Expirer {
         let deadline = self.deadline(self.pay_later.days_after_lapse());
         let since = TimeRange::parse(None, Some(&deadline.to_string()))?;
         let shards = PaymentsDue::in_shards(self.shards.0, &since);
-        let mut position = None;
-        loop {
-            let (due, stopped) = self.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
-            for mark in due.into_iter().filter(|mark| mark.lapsed) {
+        let mut due = self.reader.sweep(&shards, PAGE_SIZE);
+        while let Some(Swept { items, unreadable }) = due.next().await? {
+            report.failed += unreadable;
+            for mark in items.into_iter().filter(|mark| mark.lapsed) {
                 if Instant::now() >= end {
                     return Ok(false);
                 }
                 let expired = self.orders.expire_lapsed(&mark.order_id, deadline, Budget::of(ONE_ORDER)).await;
                 report.add(&mark.order_id, expired);
             }
-            position = stopped;
-            if position.is_none() {
-                return Ok(true);
-            }
         }
+        Ok(true)
     }
 
     /// The time this many days ago, and never later than the deadline of an order that is paid at once.

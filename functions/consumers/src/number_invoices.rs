@@ -17,7 +17,7 @@ use key_schema::value::{InvoiceNumber, InvoiceSeries, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Misconfigured, ScheduledEvent};
 use ordering::Numbering;
 use serde::Serialize;
-use table::{Budget, Cause, Commit, Condition, Reader, StatusShards, Throttle, Write, Writer};
+use table::{Budget, Cause, Commit, Condition, Reader, StatusShards, Swept, Throttle, Write, Writer};
 use tokio::time::Instant;
 use tracing::info;
 
@@ -72,6 +72,9 @@ impl FromEnvironment for Numberer {
 pub struct Report {
     /// The number of invoices to which this run gave numbers.
     numbered: u64,
+    /// The number of invoices that cannot be read. They wait, and the others get the next numbers.
+    #[serde(skip)]
+    unreadable: u64,
     /// Whether the run reached the end of the list.
     done: bool,
 }
@@ -84,9 +87,14 @@ pub async fn handle(numberer: Numberer, _: ScheduledEvent, time: Duration) -> Re
         Some(series) => numberer.number(series, end, &mut report).await?,
         None => true,
     };
-    let Report { numbered, done } = report;
-    info!(numbered, done, "invoices numbered");
-    Ok(report)
+    let Report { numbered, unreadable, done } = report;
+    info!(numbered, unreadable, done, "invoices numbered");
+    // After all others have their numbers.
+    if unreadable > 0 {
+        Err(format!("invoices that cannot be read and get no number: {unreadable}").into())
+    } else {
+        Ok(report)
+    }
 }
 
 impl Numberer {
@@ -95,19 +103,16 @@ impl Numberer {
         let settled = Timestamp::now().minus_seconds(SETTLED_SECONDS);
         let issued = TimeRange::parse(None, Some(&settled.to_string()))?;
         let shards = InvoicesDue::in_shards(self.shards.0, &issued);
-        let (mut counter, mut position) = (None, None);
-        loop {
-            let (invoices, stopped) = self.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
+        let (mut counter, mut list) = (None, self.reader.sweep(&shards, PAGE_SIZE));
+        while let Some(Swept { items, unreadable }) = list.next().await? {
+            report.unreadable += unreadable;
             // The list may be out of date and still have numbered invoices.
-            let waiting = invoices.into_iter().filter(|invoice| invoice.unnumbered.is_some()).collect();
+            let waiting = items.into_iter().filter(|invoice| invoice.unnumbered.is_some()).collect();
             if !self.number_all(series, waiting, &mut counter, end, report).await? {
                 return Ok(false);
             }
-            position = stopped;
-            if position.is_none() {
-                return Ok(true);
-            }
         }
+        Ok(true)
     }
 
     /// Numbers these invoices, in this order. `counter` is the counter as last read or written. Returns whether the time

@@ -18,7 +18,7 @@ use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured}
 use ordering::{Lifecycle, Transitioned};
 use payments::Provider;
 use serde::{Deserialize, Serialize};
-use table::{Budget, Reader, StatusShards};
+use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
@@ -165,10 +165,14 @@ impl Settler {
         let until = Timestamp::now().minus_seconds(YOUNGER);
         let since = TimeRange::parse(None, Some(&until.to_string()))?;
         let shards = PaymentsDue::in_shards(self.shards.0, &since);
-        let (mut report, mut position) = (Report::default(), None);
+        let (mut report, mut due) = (Report::default(), self.reader.sweep(&shards, OF_A_LIST));
         'list: loop {
-            let (due, stopped) = self.reader.merged_after(&shards, position.as_deref(), OF_A_LIST).await?;
-            for mark in due.into_iter().filter(|mark| !mark.lapsed) {
+            let Some(Swept { items, unreadable }) = due.next().await? else {
+                report.done = true;
+                break;
+            };
+            report.failed += unreadable;
+            for mark in items.into_iter().filter(|mark| !mark.lapsed) {
                 if Instant::now() >= end {
                     break 'list;
                 }
@@ -177,11 +181,6 @@ impl Settler {
                     Outcome::NotForProvider => {}
                     Outcome::Failed => report.failed += 1,
                 }
-            }
-            position = stopped;
-            if position.is_none() {
-                report.done = true;
-                break;
             }
         }
         measure(report.settled, report.failed);

@@ -8,8 +8,9 @@ use key_schema::cursor;
 use key_schema::layout::{AccessPattern, Direction, share_of_page};
 use key_schema::page::{Page, PageRequest};
 
+use crate::item::{self, Item};
 use crate::read::remaining;
-use crate::{Error, Reader, item};
+use crate::{Error, Reader};
 
 impl Reader {
     /// One page of a list that is spread over shards, in the order of the sort keys. Every shard is an access pattern of
@@ -35,8 +36,19 @@ impl Reader {
         position: Option<&str>,
         limit: u8,
     ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+        let (items, stopped) = self.merged_items(shards, position, limit).await?;
+        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
+    }
+
+    /// The items of [`merged_after`](Self::merged_after), which need not be readable.
+    pub(crate) async fn merged_items<P: AccessPattern>(
+        &self,
+        shards: &[P],
+        position: Option<&str>,
+        limit: u8,
+    ) -> Result<(Vec<Item>, Option<String>), Error> {
         if let [only] = shards {
-            return self.after(only, position, limit).await;
+            return self.query(only, remaining(only, position), Some(limit)).await;
         }
         debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest sort keys first");
         let mut pending: Vec<_> = shards.iter().map(|shard| (shard, remaining(shard, position))).collect();
@@ -69,7 +81,7 @@ impl Reader {
         let is_last = found.len() <= wanted;
         let (mut items, mut end) = (Vec::new(), None);
         for (position, item) in found.into_iter().take(wanted) {
-            items.push(item::read(item)?);
+            items.push(item);
             end = Some(position);
         }
         Ok((items, end.filter(|_| !is_last)))

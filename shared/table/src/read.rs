@@ -85,8 +85,7 @@ impl Reader {
         position: Option<&str>,
         limit: u8,
     ) -> Result<(Vec<P::Item>, Option<String>), Error> {
-        let (items, stopped) = self.query(pattern, remaining(pattern, position), Some(limit)).await?;
-        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
+        self.merged_after(slice::from_ref(pattern), position, limit).await
     }
 
     /// The items with these keys, at most 100, in no order. Items that do not exist are left out.

@@ -68,6 +68,16 @@ impl Shop {
         self.dynamodb("UpdateItem", &update).await;
     }
 
+    /// Sets one attribute of an item, directly in the table.
+    pub async fn set(&self, pk: &str, sk: &str, attribute: &str, value: Value) {
+        let update = json!({
+            "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
+            "UpdateExpression": "SET #a = :a", "ExpressionAttributeNames": { "#a": attribute },
+            "ExpressionAttributeValues": { ":a": value },
+        });
+        self.dynamodb("UpdateItem", &update).await;
+    }
+
     /// Deletes an item directly from the table.
     pub async fn delete(&self, pk: &str, sk: &str) {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
