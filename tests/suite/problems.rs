@@ -167,6 +167,8 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         code: "LATE".parse().expect("a code"),
         reduction: Reduction::Percent(Percent::try_from(10).expect("per cent")),
         min_subtotal: None,
+        category: None,
+        combinable: false,
         from: None,
         to: "2000-01-01".parse().ok(),
         max_uses: None,

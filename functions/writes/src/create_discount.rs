@@ -3,7 +3,7 @@
 use http_api::{Answer, Created, DiscountView, Example, Json, Kind, Problem, Replayable, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Discount, Reduction};
-use key_schema::value::{DiscountCode, Money, Percent, Timestamp, optional_moment};
+use key_schema::value::{Category, DiscountCode, Money, Percent, Timestamp, optional_moment};
 use serde::Deserialize;
 use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
@@ -19,12 +19,17 @@ pub const ROUTE: Route = Route::post("/discounts", Scope::Admin)
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewDiscount {
     code: DiscountCode,
-    /// The percentage off the sum of the lines. Either this or `amount`.
+    /// The percentage off the sum of the code's lines. Either this or `amount`.
     percent: Option<Percent>,
-    /// The amount off the sum of the lines, or the whole sum if it is less. Either this or `percent`.
+    /// The amount off the sum of the code's lines, or the whole sum if it is less. Either this or `percent`.
     amount: Option<Money>,
-    /// The least sum of the lines, before the discount; any sum if absent.
+    /// The category of the products to whose lines the code applies; all lines if absent.
+    category: Option<Category>,
+    /// The least sum of the code's lines, before any discount; any sum if absent.
     min_subtotal: Option<Money>,
+    /// Whether an order may have the code beside others that are combinable, too.
+    #[serde(default)]
+    combinable: bool,
     /// The code is valid from this moment on; at once if absent.
     #[schema(schema_with = optional_moment, required = false)]
     from: Option<Timestamp>,
@@ -61,7 +66,9 @@ pub async fn handle(
     let discount = Discount {
         code: new.code,
         reduction,
+        category: new.category,
         min_subtotal: new.min_subtotal,
+        combinable: new.combinable,
         from: new.from,
         to: new.to,
         max_uses: new.max_uses,

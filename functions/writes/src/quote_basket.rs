@@ -1,6 +1,6 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
-use http_api::{Answer, Caller, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
+use http_api::{Answer, Caller, CodeUseView, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
 use ordering::{Basket, NotQuoted, OrderRequest, PayLater, Quote, Quotes};
 use table::Budget;
 
@@ -34,9 +34,10 @@ pub async fn handle(
         NotQuoted::Rejected(rejection) => Problem::rejected(rejection),
         NotQuoted::Untaxed(untaxed) => untaxed.into(),
     })?;
-    let Quote { lines, subtotal, discount, shipping, tax, total, payments, .. } = quote;
+    let Quote { lines, subtotal, discount, codes, shipping, tax, total, payments, .. } = quote;
+    let discounts = CodeUseView::of_several(codes);
     let payments = payments.into_iter().map(QuotedPaymentView::from).collect();
-    Ok(Json(QuoteView { lines, subtotal, discount, shipping, tax, total, payments }))
+    Ok(Json(QuoteView { lines, subtotal, discount, discounts, shipping, tax, total, payments }))
 }
 
 /// Refuses an order that is paid later, if the shop takes none.

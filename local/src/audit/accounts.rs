@@ -351,9 +351,7 @@ impl Accounts {
                 self.take((order.order_id.clone(), code.clone()), Taken { times: 1, captured });
             }
         }
-        if let Some(code) = &order.discount_code
-            && order.status != OrderStatus::Cancelled
-        {
+        for code in order.counted_codes().filter(|_| order.status != OrderStatus::Cancelled) {
             *self.uses.entry(code.clone()).or_default() -= 1;
         }
         self.count(Aggregate::Customer(order.customer_id.clone()), order, &[]);

@@ -43,6 +43,7 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
             faults.push(format!("{one}: {amount}; {other}: {expected}"));
         }
     }
+    faults.extend(faults_of_discounts(order, lines));
     if order.taxes(lines) != invoice.taxes {
         faults.push(format!("its taxes are not those of its invoice: {:?}", invoice.taxes));
     }
@@ -68,6 +69,26 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     }
     faults.extend(faults_of_credits(whole));
     faults.extend(faults_of_shipments(whole));
+    faults
+}
+
+/// The breaches of what is taken off the lines, and of what the codes take off.
+fn faults_of_discounts(order: &Order, lines: &[OrderLine]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let off = lines.iter().filter_map(|line| line.discount);
+    let of_lines = sum(off.clone(), order.discount);
+    if off.count() > 0 && of_lines != Some(order.discount) {
+        faults.push(format!("the discounts of the lines: {of_lines:?}; the discount: {}", order.discount));
+    }
+    for line in lines {
+        if line.discount.is_some_and(|off| off.checked_min(line.amount) != Some(off)) {
+            faults.push(format!("the discount of {} is more than its amount", line.product_id));
+        }
+    }
+    let further = sum(order.further_codes.iter().map(|used| used.amount), order.discount);
+    if further.and_then(|further| order.discount.checked_sub(further)).is_none() {
+        faults.push(format!("its further codes take off {further:?}; the discount: {}", order.discount));
+    }
     faults
 }
 

@@ -1,6 +1,6 @@
 //! What the table has of a record already, and of what the record refers to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -139,11 +139,13 @@ impl References {
                 reasons.push(format!("lines: there is no product {}", line.product_id));
             }
         }
-        let is_counted = match &record.discount_code {
-            Some(code) => self.discount(reader, code, budget).await?.is_some_and(|(is_counted, _)| is_counted),
-            None => false,
-        };
-        let placeable = match record.check(with, is_counted) {
+        let mut counted = BTreeSet::new();
+        for code in record.discount_codes() {
+            if self.discount(reader, code, budget).await?.is_some_and(|(is_counted, _)| is_counted) {
+                counted.insert(code.as_str());
+            }
+        }
+        let placeable = match record.check(with, |code| counted.contains(code.as_str())) {
             Ok(placeable) if reasons.is_empty() => placeable,
             Ok(_) => return Ok(refused(&reasons)),
             Err(more) => return Ok(refused(&[reasons, more].concat())),
@@ -194,7 +196,7 @@ impl References {
                 self.known().cards.entry(used.code.clone()).or_insert(found.map(|card| card.balance));
             }
         }
-        let Ok(placeable) = record.check(with, false) else { return Ok(None) };
+        let Ok(placeable) = record.check(with, |_| false) else { return Ok(None) };
         let mut known = self.known();
         let mut cards = Vec::new();
         for payment in &placeable.whole.invoice.payments {
@@ -205,12 +207,13 @@ impl References {
                 None => return Ok(Some(format!("giftCards: {code} is not there, or has less than {amount}"))),
             }
         }
-        if let Some(code) = &record.discount_code
-            && let Some(Some((true, left))) = known.discounts.get_mut(code)
-        {
-            match left.checked_sub(1) {
-                Some(fewer) => *left = fewer,
-                None => return Ok(Some(format!("discountCode: {code} has no uses left"))),
+        let has_left = |code: &&DiscountCode| !matches!(known.discounts.get(*code), Some(Some((true, 0))));
+        if let Some(code) = record.discount_codes().find(|code| !has_left(code)) {
+            return Ok(Some(format!("the code {code} has no uses left")));
+        }
+        for code in record.discount_codes() {
+            if let Some(Some((true, left))) = known.discounts.get_mut(code) {
+                *left -= 1;
             }
         }
         known.cards.extend(cards);

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Cancellation, CardPayment, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment,
-    PaymentDue, ReturnStatus, WholeOrder, tax_on_top,
+    Cancellation, CardPayment, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus,
+    Payment, PaymentDue, ReturnStatus, WholeOrder, tax_on_top,
 };
-use key_schema::value::{InvoiceId, Money, ProductId, RequestHash, Timestamp};
-use ordering::{MOST_GIFT_CARDS, MOST_LINES};
+use key_schema::value::{DiscountCode, InvoiceId, Money, ProductId, RequestHash, Timestamp};
+use ordering::{MOST_CODES, MOST_GIFT_CARDS, MOST_LINES};
 use table::{ProductShards, StatusShards};
 
 use super::order_parts::invoice;
@@ -34,8 +34,12 @@ pub(super) struct Circumstances {
 }
 
 impl OrderRecord {
-    /// The order, unless it breaks a law. `is_counted`: its discount code counts its uses.
-    pub(super) fn check(&self, with: &Circumstances, is_counted: bool) -> Result<Placeable, Vec<String>> {
+    /// The order, unless it breaks a law. `is_counted` tells whether a discount code counts its uses.
+    pub(super) fn check(
+        &self,
+        with: &Circumstances,
+        is_counted: impl Fn(&DiscountCode) -> bool,
+    ) -> Result<Placeable, Vec<String>> {
         let mut reasons = Vec::new();
         self.check_lines(&mut reasons);
         self.check_dates(&mut reasons, with.now);
@@ -73,6 +77,7 @@ impl OrderRecord {
             let ordered = self.ordered(product);
             require(reasons, quantity <= ordered, || format!("credits: {quantity} {product}, of {ordered}"));
         }
+        self.check_codes(reasons);
         if let Some(discount) = self.discount {
             let is_same = discount.currency() == self.total.currency();
             require(reasons, is_same, || format!("discount: {discount}, the total is {}", self.total));
@@ -88,6 +93,36 @@ impl OrderRecord {
         if let Some(flag) = &self.flag {
             name(reasons, "flag.reason", &flag.reason);
         }
+    }
+
+    fn check_codes(&self, reasons: &mut Vec<String>) {
+        let most = MOST_CODES - 1;
+        require(reasons, self.further_codes.len() <= most, || format!("furtherCodes: must be at most {most}"));
+        let has_first = self.discount_code.is_some() || self.further_codes.is_empty();
+        require(reasons, has_first, || "furtherCodes: the first code is in discountCode".to_owned());
+        let mut seen: BTreeSet<_> = self.discount_code.iter().map(DiscountCode::as_str).collect();
+        for used in &self.further_codes {
+            let (code, currency) = (used.code.as_str(), used.amount.currency());
+            require(reasons, seen.insert(code), || format!("furtherCodes: {code} is there twice"));
+            require(reasons, currency == self.total.currency(), || {
+                format!("furtherCodes: {code} takes off {}, the total is {}", used.amount, self.total)
+            });
+        }
+        let others = self
+            .lines
+            .iter()
+            .filter(|line| line.discount.is_some_and(|discount| discount.currency() != self.total.currency()));
+        for line in others {
+            reasons.push(format!("lines: {} has a discount in another currency", line.product_id));
+        }
+    }
+
+    /// The codes, with the amounts of all but the first.
+    fn codes(&self, is_counted: impl Fn(&DiscountCode) -> bool) -> Vec<CodeUse> {
+        let nothing = Money::zero(self.total.currency());
+        let first = self.discount_code.iter().map(|code| (code, nothing));
+        let codes = first.chain(self.further_codes.iter().map(|used| (&used.code, used.amount)));
+        codes.map(|(code, amount)| CodeUse { code: code.clone(), amount, counted: is_counted(code) }).collect()
     }
 
     fn check_dates(&self, reasons: &mut Vec<String>, now: Timestamp) {
@@ -171,7 +206,7 @@ impl OrderRecord {
     }
 
     /// The entities of the record. `None` if a sum exceeds the greatest amount of money.
-    fn placeable(&self, with: &Circumstances, is_counted: bool) -> Option<Placeable> {
+    fn placeable(&self, with: &Circumstances, is_counted: impl Fn(&DiscountCode) -> bool) -> Option<Placeable> {
         let lines = self.entity_lines()?;
         let currency = self.total.currency();
         let subtotal = lines.iter().map(|line| line.amount).try_fold(Money::zero(currency), Money::checked_add)?;
@@ -180,8 +215,7 @@ impl OrderRecord {
             let units = self.credits.iter().find(|units| units.product_id == *product);
             units.map_or(0, |units| units.quantity.get())
         };
-        let code = self.discount_code.clone();
-        let (discount_code, uncounted_code) = if is_counted { (code, None) } else { (None, code) };
+        let (discount_code, uncounted_code, further_codes) = CodeUse::of_order(self.codes(is_counted));
         let hash = self.request_hash.as_ref().and_then(|hash| hash.parse().ok());
         let mut order = Order {
             order_id: self.order_id.clone(),
@@ -194,6 +228,7 @@ impl OrderRecord {
             discount,
             discount_code,
             uncounted_code,
+            further_codes,
             tax: tax_on_top(&lines, self.shipping_tax, currency),
             shipping: self.shipping,
             shipping_tax: self.shipping_tax,
@@ -258,6 +293,7 @@ impl OrderRecord {
                 quantity: line.quantity,
                 unit_price: line.unit_price,
                 amount: line.unit_price.checked_mul(line.quantity.get())?,
+                discount: line.discount,
                 tax: line.tax,
             })
         });

@@ -1,14 +1,14 @@
 //! The parts of an order as records, and records as parts of an order.
 
 use key_schema::entity::{
-    Cancellation, CardPayment, Credit, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment,
+    Cancellation, CardPayment, CodeUse, Credit, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment,
     PaymentStatus, ProviderPayment, RecordedRefund, Report, Return, Settlement, Shipment, WholeOrder,
 };
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
-    CancellationRecord, CardRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord, RefundRecord,
-    ReturnRecord, SettlementRecord, ShipmentRecord, UnitsRecord,
+    CancellationRecord, CardRecord, FlagRecord, FurtherCode, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
+    RefundRecord, ReturnRecord, SettlementRecord, ShipmentRecord, UnitsRecord,
 };
 
 impl OrderRecord {
@@ -34,6 +34,7 @@ impl OrderRecord {
             lines: lines.iter().map(LineRecord::of).collect(),
             discount: Some(order.discount).filter(|discount| !discount.is_zero()),
             discount_code: order.code().cloned(),
+            further_codes: order.further_codes.iter().map(FurtherCode::of).collect(),
             shipping: order.shipping,
             shipping_tax: order.shipping_tax,
             total: order.total,
@@ -62,8 +63,15 @@ impl OrderRecord {
 
 impl LineRecord {
     fn of(line: &OrderLine) -> Self {
-        let OrderLine { product_id, name, quantity, unit_price, tax, .. } = line.clone();
-        Self { product_id, name, quantity, unit_price, tax }
+        let OrderLine { product_id, name, quantity, unit_price, amount: _, discount, tax } = line.clone();
+        Self { product_id, name, quantity, unit_price, discount, tax }
+    }
+}
+
+impl FurtherCode {
+    fn of(used: &CodeUse) -> Self {
+        let CodeUse { code, amount, counted: _ } = used.clone();
+        Self { code, amount }
     }
 }
 

@@ -29,13 +29,17 @@ pub(super) struct OrderRecord {
     /// 1 to 40 lines, each with a different product.
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<LineRecord>,
-    /// The amount that the discount code took off. If absent: nothing.
+    /// The amount that the discount codes took off. If absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount: Option<Money>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount_code: Option<DiscountCode>,
+    /// The codes of an order with several, after the first one, in the order in which they applied. At most 2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 2)]
+    pub further_codes: Vec<FurtherCode>,
     /// The price of shipping. If absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -115,10 +119,29 @@ pub(super) struct LineRecord {
     pub name: String,
     pub quantity: Quantity,
     pub unit_price: Money,
+    /// What the discount codes took off the line. If absent from all lines, the discount was spread evenly over them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub discount: Option<Money>,
     /// The tax of the line. If absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tax: Option<LineTax>,
+}
+
+impl OrderRecord {
+    /// All discount codes.
+    pub(super) fn discount_codes(&self) -> impl Iterator<Item = &DiscountCode> {
+        self.discount_code.iter().chain(self.further_codes.iter().map(|used| &used.code))
+    }
+}
+
+/// A discount code of an order with several, with what it took off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct FurtherCode {
+    pub code: DiscountCode,
+    pub amount: Money,
 }
 
 /// Some units of a line.

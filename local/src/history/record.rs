@@ -113,18 +113,25 @@ pub(super) struct ProductRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct DiscountRecord {
     pub code: DiscountCode,
-    /// The percentage off the sum of the lines. Either this or `amount`.
+    /// The percentage off the sum of the code's lines. Either this or `amount`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub percent: Option<Percent>,
-    /// The amount off the sum of the lines, or the whole sum if it is less.
+    /// The amount off the sum of the code's lines, or the whole sum if it is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub amount: Option<Money>,
-    /// The least sum of the lines, before the discount.
+    /// The category of the products to whose lines the code applies. If absent: to all lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub category: Option<Category>,
+    /// The least sum of the code's lines, before any discount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub min_subtotal: Option<Money>,
+    /// Whether an order may have the code beside others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub combinable: bool,
     /// The first moment at which the code is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -352,14 +359,16 @@ impl DiscountRecord {
     pub(super) fn entity(&self, now: Timestamp) -> Result<Discount, Vec<String>> {
         let mut reasons = Vec::new();
         past(&mut reasons, "createdAt", self.created_at, now);
-        let Self { code, percent, amount, min_subtotal, from, to, max_uses, revoked, version, created_at } =
-            self.clone();
+        let Self { code, percent, amount, category, min_subtotal, combinable, from, to, .. } = self.clone();
+        let Self { max_uses, revoked, version, created_at, .. } = *self;
         let reduction = Reduction::of(percent, amount).map_err(|why| reasons.push(why.to_string()));
         match reduction {
             Ok(reduction) if reasons.is_empty() => Ok(Discount {
                 code,
                 reduction,
+                category,
                 min_subtotal,
+                combinable,
                 from,
                 to,
                 max_uses,
@@ -375,10 +384,23 @@ impl DiscountRecord {
 
 impl From<Discount> for DiscountRecord {
     fn from(discount: Discount) -> Self {
-        let Discount { code, reduction, min_subtotal, from, to, max_uses, uses: _, revoked, version, created_at } =
-            discount;
-        let (percent, amount) = (reduction.percent(), reduction.amount());
-        Self { code, percent, amount, min_subtotal, from, to, max_uses, revoked, version, created_at }
+        let (percent, amount) = (discount.reduction.percent(), discount.reduction.amount());
+        let Discount { code, category, min_subtotal, combinable, from, to, max_uses, .. } = discount;
+        let Discount { reduction: _, uses: _, revoked, version, created_at, .. } = discount;
+        Self {
+            code,
+            percent,
+            amount,
+            category,
+            min_subtotal,
+            combinable,
+            from,
+            to,
+            max_uses,
+            revoked,
+            version,
+            created_at,
+        }
     }
 }
 

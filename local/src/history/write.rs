@@ -109,9 +109,9 @@ impl Transaction {
         if let Some(due) = due {
             this.push(Write::put_new(due)?, existing);
         }
-        if let Some(code) = order.discount_code.as_ref().filter(|_| order.status != OrderStatus::Cancelled) {
+        for code in order.counted_codes().filter(|_| order.status != OrderStatus::Cancelled) {
             let has_uses = Condition::new("#uses < #maxUses").value(":one", 1)?;
-            let reason = format!("discountCode: {code} has no uses left");
+            let reason = format!("the code {code} has no uses left");
             this.push(Write::update(Discount::key_of(code), "SET #uses = #uses + :one", has_uses), reason);
         }
         for payment in &whole.invoice.payments {

@@ -59,7 +59,7 @@ impl Problem {
             )
             .with("cart", cart),
             Rejection::DiscountInvalid { code } => {
-                Self::new(Kind::DiscountInvalid, "The discount code does not exist, or is not valid now or for this sum.")
+                Self::new(Kind::DiscountInvalid, "The discount code does not exist, is not valid now or for these products and this sum, or cannot be combined.")
                     .with("code", code)
             }
             Rejection::DiscountExhausted { code } => {

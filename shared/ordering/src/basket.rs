@@ -15,11 +15,13 @@ use utoipa::ToSchema;
 use crate::ship_to::ShipToForms;
 use crate::{MaxOpenUnits, ShipTo, TaxRules, canonical};
 
-/// The most lines of an order. With four gift cards, a discount code, an address and a cart, its
-/// transaction has 94 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
+/// The most lines of an order. With four gift cards, three discount codes, an address and a cart, its
+/// transaction has 96 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
 pub const MOST_LINES: usize = 40;
 /// The most gift cards of an order.
 pub const MOST_GIFT_CARDS: usize = 4;
+/// The most discount codes of an order.
+pub const MOST_CODES: usize = 3;
 
 /// An order as a customer sends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -28,7 +30,7 @@ pub struct OrderRequest {
     /// The products to buy: 1 to 40 lines, each with a different product.
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<RequestedLine>,
-    /// A discount code.
+    /// A discount code. An order with several has `discountCodes` instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<DiscountCode>,
     /// The gift cards to pay with, in this order. The bank card pays the rest. At most 4.
@@ -55,6 +57,18 @@ pub struct OrderRequest {
     /// the order empties the cart, so a cart becomes one order at most. If the cart has changed, the order is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cart: Option<CartVersion>,
+    /// The discount codes, at most 3, instead of `discountCode`. They apply in this order, each to what the ones before
+    /// have left. More than one are allowed only if all of them are `combinable`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 3)]
+    pub discount_codes: Vec<DiscountCode>,
+}
+
+impl OrderRequest {
+    /// The discount codes, in the order in which they apply.
+    pub fn codes(&self) -> impl Iterator<Item = &DiscountCode> {
+        self.discount_code.iter().chain(&self.discount_codes)
+    }
 }
 
 /// One line of an order request.
@@ -68,7 +82,7 @@ pub struct RequestedLine {
 }
 
 /// An order request that fits into one transaction: 1 to 40 lines of different products, at most 4 different gift
-/// cards.
+/// cards, and at most 3 different discount codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
     request: OrderRequest,
@@ -78,9 +92,9 @@ pub struct Basket {
 /// The reason why a request is not a valid basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BasketError {
-    /// The request has more lines or gift cards than one transaction can hold.
+    /// The request has more lines, gift cards or discount codes than one transaction can hold.
     TooLarge(String),
-    /// The request has no lines, or the same product or gift card twice.
+    /// The request has no lines, the same product, gift card or discount code twice, or discount codes in both fields.
     Invalid(String),
 }
 
@@ -94,7 +108,7 @@ impl Basket {
         &self.request
     }
 
-    /// The keys of everything that this customer's order of the basket depends on: at most 91, of the 100 of a BatchGetItem.
+    /// The keys of everything that this customer's order of the basket depends on: at most 93, of the 100 of a BatchGetItem.
     pub(crate) fn keys_of(
         &self,
         customer: &CustomerId,
@@ -110,7 +124,7 @@ impl Basket {
         for line in &request.lines {
             keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
         }
-        keys.extend(request.discount_code.iter().map(Discount::key_of));
+        keys.extend(request.codes().map(Discount::key_of));
         keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
         if let Some(ship_to) = &request.ship_to {
             keys.push(ShippingRates::only_key());
@@ -125,11 +139,11 @@ impl Basket {
     /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes. An
     /// order with an address writes the address, and checks the profile. An order of a cart empties the cart.
     pub fn write_units(&self) -> WriteUnits {
-        let OrderRequest { lines, discount_code, gift_cards, ship_to, cart, .. } = &self.request;
+        let OrderRequest { lines, gift_cards, ship_to, cart, .. } = &self.request;
         let of_address = 2 * usize::from(ship_to.is_some());
-        let of_codes = usize::from(discount_code.is_some()) + 2 * gift_cards.len();
+        let of_codes = self.request.codes().count() + 2 * gift_cards.len();
         let writes = 2 + 2 * lines.len() + of_codes + of_address + usize::from(cart.is_some());
-        // A basket has at most 40 lines and 4 gift cards.
+        // A basket has at most 40 lines, 4 gift cards and 3 discount codes.
         let units = |count: usize| f64::from(u8::try_from(count).unwrap_or(u8::MAX));
         let entries = units(2 + lines.len());
         let indexes = [Index::Gsi1, Index::Gsi2].into_iter().filter_map(Index::name);
@@ -162,6 +176,17 @@ impl TryFrom<OrderRequest> for Basket {
         }
         if let Some(at) = repeated(&request.gift_cards) {
             return Err(BasketError::Invalid(format!("giftCards[{at}] is listed twice")));
+        }
+        if request.discount_codes.len() > MOST_CODES {
+            return Err(BasketError::TooLarge(format!("An order takes at most {MOST_CODES} discount codes.")));
+        }
+        if request.discount_code.is_some() && !request.discount_codes.is_empty() {
+            return Err(BasketError::Invalid(
+                "discountCodes: name all codes here, and none in discountCode".to_owned(),
+            ));
+        }
+        if let Some(at) = repeated(&request.discount_codes) {
+            return Err(BasketError::Invalid(format!("discountCodes[{at}] is listed twice")));
         }
         Ok(Self { hash: canonical::hash(&request), request })
     }

@@ -32,6 +32,8 @@ struct Canonical<'a> {
     ship_to: Option<Destination<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cart: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    discount_codes: &'a [DiscountCode],
 }
 
 /// An address, or its id in the customer's book.
@@ -72,8 +74,17 @@ struct Amount {
 /// The hash of the request's canonical form.
 pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
-    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later, ship_to, cart } =
-        request;
+    let OrderRequest {
+        lines,
+        discount_code,
+        gift_cards,
+        expected_total,
+        max_card_amount,
+        pay_later,
+        ship_to,
+        cart,
+        discount_codes,
+    } = request;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
         discount_code: discount_code.as_ref(),
@@ -83,6 +94,7 @@ pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
         pay_later: *pay_later,
         ship_to: ship_to.as_ref().map(Destination::from),
         cart: cart.map(CartVersion::get),
+        discount_codes,
     };
     // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())
@@ -166,6 +178,9 @@ mod tests {
         assert_ne!(hashed(with("shipTo", home.clone())), hashed(with("shipTo", street)));
         assert_eq!(hashed(with("shipTo", Value::Null)), hashed(plain.clone()));
         assert_eq!(hashed(with("cart", Value::Null)), hashed(plain.clone()));
+        assert_eq!(hashed(with("discountCodes", json!([]))), hashed(plain.clone()));
+        let codes = |codes: Value| hashed(with("discountCodes", codes));
+        assert_ne!(codes(json!(["ONE", "TWO"])), codes(json!(["TWO", "ONE"])));
         assert_ne!(hashed(with("cart", json!(1))), hashed(with("cart", json!(2))));
         for other in [
             with("shipTo", home),
@@ -177,6 +192,7 @@ mod tests {
             with("payLater", json!(true)),
             with("cart", json!(1)),
             with("cart", json!(2)),
+            with("discountCodes", json!(["TEN"])),
             with("lines", json!([{ "productId": "teapot", "quantity": 3 }])),
         ] {
             assert_ne!(hashed(other), hashed(plain.clone()));

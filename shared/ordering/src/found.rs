@@ -6,7 +6,7 @@ use key_schema::entity::{
     Address, Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product,
     QueuedOrder, ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
 };
-use key_schema::value::{AddressId, GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
+use key_schema::value::{AddressId, DiscountCode, GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
 use stock::Source;
 
@@ -30,7 +30,7 @@ pub struct Found {
     pub stock: HashMap<ProductId, Stock>,
     /// All cells of those stocks whose cells were all read.
     pub cells: HashMap<ProductId, WholeStock>,
-    pub discount: Option<Discount>,
+    pub discounts: HashMap<DiscountCode, Discount>,
     pub gift_cards: HashMap<GiftCardCode, GiftCard>,
     /// The taxes that the shop's tax engine said.
     pub said: Option<Said>,
@@ -84,7 +84,9 @@ impl FromIterator<FoundItem> for Found {
                 FoundItem::Stock(stock) => {
                     found.stock.insert(stock.product_id.clone(), stock);
                 }
-                FoundItem::Discount(discount) => found.discount = Some(discount),
+                FoundItem::Discount(discount) => {
+                    found.discounts.insert(discount.code.clone(), discount);
+                }
                 FoundItem::CustomerAddresses(book) => found.addresses = Some(book),
                 FoundItem::ShippingRates(rates) => found.rates = Some(rates),
                 FoundItem::Cart(cart) => found.cart = Some(cart),

@@ -20,6 +20,7 @@ mod canonical;
 mod capture_when;
 mod cart;
 pub mod changing;
+mod discounts;
 mod found;
 mod intake;
 mod lifecycle;
@@ -47,7 +48,7 @@ pub use access::{
     ADVANCE, CANCEL, CAPTURE, DELIVER_SHIPMENT, ENQUEUE, EXPIRE, PLACE, PLACE_FOR_CUSTOMER, PLACE_FOR_GUEST,
     PLACE_WAITING, QUOTE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT, REQUEST_RETURN, SHIP_ITEMS,
 };
-pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
+pub use basket::{Basket, BasketError, MOST_CODES, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use capture_when::CaptureWhen;
 pub use found::{Found, FoundItem};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};

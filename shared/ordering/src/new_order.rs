@@ -1,6 +1,6 @@
 //! The items of a new order, made from its quote.
 
-use key_schema::entity::{Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
+use key_schema::entity::{CodeUse, Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use table::StatusShards;
 
@@ -16,8 +16,8 @@ pub(crate) fn new_order(
     quote: Quote,
     now: Timestamp,
 ) -> WholeOrder {
-    let code = ask.basket.request().discount_code.clone();
-    let (discount_code, uncounted_code) = if quote.is_use_counted { (code, None) } else { (None, code) };
+    let units = quote.units();
+    let (discount_code, uncounted_code, further_codes) = CodeUse::of_order(quote.codes);
     let status = OrderStatus::when_placed(&quote.payments);
     let order = Order {
         order_id: id.clone(),
@@ -30,6 +30,7 @@ pub(crate) fn new_order(
         discount: quote.discount,
         discount_code,
         uncounted_code,
+        further_codes,
         tax: quote.tax,
         shipping: quote.shipping,
         shipping_tax: quote.shipping_tax,
@@ -37,7 +38,7 @@ pub(crate) fn new_order(
         request_hash: ask.basket.hash().clone(),
         // A basket has at most 40 lines.
         line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
-        units: quote.units(),
+        units,
         // An order that gift cards pay waits for nothing.
         pay_later: ask.basket.request().pay_later && status == OrderStatus::Pending,
         has_address: quote.address.is_some(),

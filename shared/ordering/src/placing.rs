@@ -152,7 +152,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The keys of everything that the order depends on, and of the order itself: two more than `Basket::keys_of`, and at
-    /// most 95 of the 100 that one BatchGetItem allows.
+    /// most 97 of the 100 that one BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
         keys.extend(self.ask.basket.keys_of(&self.ask.customer, self.max_open_units, &self.tax_rules));

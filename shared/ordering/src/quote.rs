@@ -1,11 +1,12 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
 use key_schema::entity::{
-    Address, CardPayment, CustomerStats, Discount, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+    Address, CardPayment, CodeUse, CustomerStats, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
     TaxRate, tax_lines, tax_on_top, weight_of,
 };
 use key_schema::value::{Money, Timestamp};
 
+use crate::discounts::Discounts;
 use crate::found::Found;
 use crate::tax_engine::TaxQuestion;
 use crate::tax_rules::Taxed;
@@ -19,8 +20,10 @@ pub struct Quote {
     pub lines: Vec<OrderLine>,
     /// The sum of the lines.
     pub subtotal: Money,
-    /// The amount that the discount code takes off.
+    /// The amount that the discount codes take off.
     pub discount: Money,
+    /// The discount codes, in the order in which they apply. Their amounts add up to `discount`.
+    pub codes: Vec<CodeUse>,
     /// The tax of shipping.
     pub shipping_tax: Option<LineTax>,
     /// The tax of lines and shipping that comes on top of the prices. `None` if they include it.
@@ -33,8 +36,6 @@ pub struct Quote {
     pub total: Money,
     /// The payments. None of them is zero: an order with a total of zero has no payments.
     pub payments: Vec<Payment>,
-    /// Whether the order has a discount code with limited uses. Only uses of such a code are counted.
-    pub is_use_counted: bool,
 }
 
 impl Quote {
@@ -50,7 +51,7 @@ impl Quote {
         cart::is_of(request, found, now)?;
         let goods = Goods::of(request, found, now)?;
         let (lines, shipping_tax) = goods.taxed(found, rules)?;
-        let Goods { subtotal, discount, net: goods, address, shipping, .. } = goods;
+        let Goods { subtotal, discount, codes, net: goods, address, shipping, .. } = goods;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
@@ -59,9 +60,7 @@ impl Quote {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total, now)?;
-        let is_use_counted =
-            request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
-        Ok(Self { lines, subtotal, discount, shipping_tax, tax, shipping, address, total, payments, is_use_counted })
+        Ok(Self { lines, subtotal, discount, codes, shipping_tax, tax, shipping, address, total, payments })
     }
 
     /// What the shop's tax engine is asked about the basket. `None` if there is no engine, or no quote whatever it says.
@@ -131,6 +130,7 @@ fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money
             quantity: asked.quantity,
             unit_price: stock.price,
             amount,
+            discount: None,
             tax: None,
         });
     }
@@ -142,21 +142,12 @@ fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money
     subtotal.map(|subtotal| (lines, subtotal)).ok_or(Rejection::TooExpensive)
 }
 
-fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timestamp) -> Result<Money, Rejection> {
-    let Some(code) = &request.discount_code else {
-        return Ok(Money::zero(subtotal.currency()));
-    };
-    match &found.discount {
-        Some(discount) => discount.off(subtotal, now),
-        None => Err(Rejection::DiscountInvalid { code: code.clone() }),
-    }
-}
-
 /// An order before its taxes.
 struct Goods {
     lines: Vec<OrderLine>,
     subtotal: Money,
     discount: Money,
+    codes: Vec<CodeUse>,
     /// `subtotal` less `discount`.
     net: Money,
     address: Option<Address>,
@@ -165,11 +156,11 @@ struct Goods {
 
 impl Goods {
     fn of(request: &OrderRequest, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
-        let (lines, subtotal) = lines(request, found)?;
-        let discount = discount(request, found, subtotal, now)?;
+        let (mut lines, subtotal) = lines(request, found)?;
+        let Discounts { total: discount, codes } = Discounts::of(request, found, &mut lines, subtotal, now)?;
         let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
         let (address, shipping) = shipping(request, found, net)?;
-        Ok(Self { lines, subtotal, discount, net, address, shipping })
+        Ok(Self { lines, subtotal, discount, codes, net, address, shipping })
     }
 
     fn question(&self, found: &Found, rules: &Taxed) -> Option<TaxQuestion> {

@@ -26,7 +26,7 @@ impl ReadPlan {
     /// The first read is eventually consistent, unless the basket has a discount code: the transaction does not check a
     /// code with unlimited uses, so the read must see a revocation.
     pub(crate) fn of(basket: &Basket) -> Self {
-        if basket.request().discount_code.is_some() { Self::strong() } else { Self::new(ReadMode::Eventual) }
+        if basket.request().codes().next().is_some() { Self::strong() } else { Self::new(ReadMode::Eventual) }
     }
 
     /// A plan whose first read is strongly consistent.

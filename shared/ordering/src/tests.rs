@@ -1,5 +1,6 @@
 //! Invariants of a quote, for any shop and any basket.
 
+mod codes;
 mod rates;
 
 use key_schema::entity::{
@@ -46,6 +47,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         pay_later: false,
         ship_to: None,
         cart: None,
+        discount_codes: vec![],
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
@@ -78,22 +80,29 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         request.gift_cards.push(code);
     }
     if let Some(percent) = percent {
-        let code: key_schema::value::DiscountCode = "d0".parse().expect("a code");
-        found.discount = Some(Discount {
-            code: code.clone(),
-            reduction: Reduction::Percent(percent.try_into().expect("a percentage")),
-            min_subtotal: None,
-            from: None,
-            to: None,
-            max_uses: None,
-            uses: 0,
-            revoked: false,
-            version: 0,
-            created_at: now(),
-        });
-        request.discount_code = Some(code);
+        let discount = discount("d0", percent);
+        request.discount_code = Some(discount.code.clone());
+        found.discounts.insert(discount.code.clone(), discount);
     }
     (request, found)
+}
+
+/// A code of all lines, for one code alone.
+fn discount(code: &str, percent: i64) -> Discount {
+    Discount {
+        code: code.parse().expect("a code"),
+        reduction: Reduction::Percent(percent.try_into().expect("a percentage")),
+        category: None,
+        min_subtotal: None,
+        combinable: false,
+        from: None,
+        to: None,
+        max_uses: None,
+        uses: 0,
+        revoked: false,
+        version: 0,
+        created_at: now(),
+    }
 }
 
 fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
@@ -226,6 +235,7 @@ fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
             quantity: 1.try_into().expect("a quantity"),
             unit_price: first.price,
             amount: first.price,
+            discount: None,
             tax: None,
         };
         found.stock.insert(product.clone(), whole.first());
@@ -276,7 +286,7 @@ fn usd(amount: i64) -> Money {
 fn a_quote_that_exceeds_a_limit_of_its_customer_is_refused() {
     let quote = quoted(|_, _| {}).expect("a quote");
     assert_eq!([quote.subtotal, quote.discount, quote.total], [eur(5000), eur(500), eur(4500)]);
-    assert!(!quote.is_use_counted);
+    assert!(!quote.codes[0].counted);
     assert!(quoted(|request, _| request.expected_total = Some(eur(4500))).is_ok());
     for expected in [eur(4499), eur(4501), usd(4500)] {
         let refused = Rejection::PriceChanged { total: eur(4500), card: None };
@@ -343,21 +353,24 @@ fn a_discount_code_applies_in_its_window_while_it_has_uses_left() {
     let discount = |change: fn(&mut Discount)| {
         quoted(|request, found| {
             request.discount_code = Some(code());
-            change(found.discount.as_mut().expect("a code"));
+            change(found.discounts.get_mut(&code()).expect("a code"));
         })
     };
     let limited = discount(|it| (it.max_uses, it.uses) = (Some(2), 1)).expect("one use is left");
-    assert!(limited.is_use_counted);
+    assert!(limited.codes[0].counted);
     assert_eq!(limited.discount, eur(500));
     let unasked = quoted(|request, found| {
         request.discount_code = None;
-        found.discount.as_mut().expect("a code").max_uses = Some(2);
+        found.discounts.get_mut(&code()).expect("a code").max_uses = Some(2);
     });
-    assert!(unasked.is_ok_and(|quote| !quote.is_use_counted && quote.discount == eur(0)));
+    assert!(unasked.is_ok_and(|quote| quote.codes.is_empty() && quote.discount == eur(0)));
     let exhausted = discount(|it| (it.max_uses, it.uses) = (Some(2), 2));
     assert_eq!(exhausted, Err(Rejection::DiscountExhausted { code: code() }));
     assert_eq!(discount(|it| it.to = Some(now())), Err(Rejection::DiscountInvalid { code: code() }));
-    let unknown = quoted(|request, found| (request.discount_code, found.discount) = (Some(code()), None));
+    let unknown = quoted(|request, found| {
+        request.discount_code = Some(code());
+        found.discounts.clear();
+    });
     assert_eq!(unknown, Err(Rejection::DiscountInvalid { code: code() }));
 }
 

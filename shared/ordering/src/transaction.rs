@@ -5,7 +5,7 @@ use key_schema::entity::{
     Rejection, Stock, StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::{CartVersion, Money, ProductId, Timestamp};
+use key_schema::value::{CartVersion, ProductId, Timestamp};
 use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
@@ -23,8 +23,8 @@ enum Guard {
     Nothing,
     /// The cell has enough units, at the quoted price, and the product is not recalled.
     Stock(OrderLine),
-    /// The discount code is valid for an order of this sum at this time, and has uses left.
-    Discount(Money, Timestamp),
+    /// The discount code is valid at this time, and has uses left.
+    Discount(Timestamp),
     /// The customer's profile exists, and its person was not erased.
     Customer,
     /// The customer's cart has this version.
@@ -55,8 +55,8 @@ pub(crate) enum Verdict {
 impl OrderTransaction {
     /// The transaction that places an order. `sources` has the source of each line, in the order of the lines.
     ///
-    /// It writes header and invoice, two items for each line, one for a discount code with limited uses, and two for
-    /// each gift card. An order with an address writes the address, and checks that the customer exists and was not
+    /// It writes header and invoice, two items for each line, one for each discount code with limited uses, and two
+    /// for each gift card. An order with an address writes the address, and checks that the customer exists and was not
     /// erased: so no address appears after an erasure. A discount code with unlimited uses is neither written nor checked:
     /// the orders of a sale would all meet at its item. The quote has checked the code, by a strongly consistent read.
     pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
@@ -67,7 +67,7 @@ impl OrderTransaction {
         for (line, source) in whole.lines.iter().zip(sources) {
             this.line(order, line, *source, shards)?;
         }
-        if let Some(code) = &order.discount_code {
+        for code in order.counted_codes() {
             let is_valid = Condition::new(
                 "attribute_not_exists(#revoked) AND (attribute_not_exists(#from) OR #from <= :now) \
                  AND (attribute_not_exists(#to) OR #to > :now) \
@@ -75,7 +75,7 @@ impl OrderTransaction {
             );
             let is_valid = is_valid.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
             let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_valid);
-            this.push(use_one, Guard::Discount(order.subtotal, order.placed_at));
+            this.push(use_one, Guard::Discount(order.placed_at));
         }
         let mut payments = whole.invoice.payments.iter().peekable();
         while let Some(payment) = payments.next() {
@@ -224,9 +224,9 @@ impl Guards {
                         available: stock.available,
                     }
                 }
-                Guard::Discount(subtotal, at) => {
+                Guard::Discount(at) => {
                     let discount: Option<Discount> = item.map(read_item).transpose()?;
-                    let Some(Err(rejection)) = discount.map(|discount| discount.off(*subtotal, *at)) else { continue };
+                    let Some(Err(rejection)) = discount.map(|discount| discount.check(*at)) else { continue };
                     rejection
                 }
             };

@@ -236,6 +236,8 @@ impl<'a> Parts<'a> {
             code: self.discount.clone(),
             reduction: Reduction::Percent(10.try_into()?),
             min_subtotal: None,
+            category: None,
+            combinable: false,
             from: None,
             to: None,
             max_uses: Some(9_999),
@@ -332,6 +334,7 @@ impl<'a> Parts<'a> {
             quantity: Quantity::try_from(1)?,
             unit_price: self.price,
             amount: self.price,
+            discount: None,
             tax: None,
         };
         let line = OrderItem {

@@ -159,6 +159,8 @@ impl Shop {
             code,
             reduction: Reduction::Percent(10.try_into()?),
             min_subtotal: None,
+            category: None,
+            combinable: false,
             from: None,
             to: None,
             max_uses: None,
@@ -243,6 +245,7 @@ impl Shop {
             discount: Money::zero(self.euro),
             discount_code: None,
             uncounted_code: None,
+            further_codes: Vec::new(),
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
@@ -298,6 +301,7 @@ impl Shop {
             quantity: quantity.try_into()?,
             unit_price,
             amount,
+            discount: None,
             tax: None,
         };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {

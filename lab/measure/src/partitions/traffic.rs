@@ -150,6 +150,7 @@ impl Placing {
             quantity: 1.try_into()?,
             unit_price: price,
             amount: price,
+            discount: None,
             tax: None,
         };
         let payment = Payment::Card(CardPayment::of(price));
@@ -165,6 +166,7 @@ impl Placing {
             discount: Money::zero(price.currency()),
             discount_code: None,
             uncounted_code: None,
+            further_codes: Vec::new(),
             total: price,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
@@ -239,6 +241,8 @@ impl Placing {
                 code: CODE.parse()?,
                 reduction: Reduction::Percent(10.try_into()?),
                 min_subtotal: None,
+                category: None,
+                combinable: false,
                 from: None,
                 to: None,
                 max_uses: Some(1_000_000),

@@ -32,6 +32,7 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
         pay_later: false,
         ship_to: None,
         cart: None,
+        discount_codes: vec![],
     };
     PlaceOrder {
         customer: customer.parse().expect("an id"),
@@ -99,6 +100,8 @@ pub(super) fn with_code(mut table: Table, code: &str) -> Table {
             code: code.parse().expect("a code"),
             reduction: Reduction::Percent(100.try_into().expect("a percentage")),
             min_subtotal: None,
+            category: None,
+            combinable: false,
             from: None,
             to: None,
             max_uses: Some(1),

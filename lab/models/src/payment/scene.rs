@@ -23,6 +23,7 @@ pub(super) fn placed() -> WholeOrder {
             discount: Money::zero(amount.currency()),
             discount_code: None,
             uncounted_code: None,
+            further_codes: Vec::new(),
             total: amount,
             request_hash: RequestHash::of(b""),
             line_count: 1,
@@ -48,6 +49,7 @@ pub(super) fn placed() -> WholeOrder {
             quantity: 2.try_into().expect("a quantity"),
             unit_price: Money::nearest(WHOLE / 2, amount.currency()),
             amount,
+            discount: None,
             tax: None,
         }],
         invoice: Invoice {

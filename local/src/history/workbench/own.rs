@@ -56,8 +56,7 @@ fn transaction(record: &Record, with: &Circumstances, limited: &BTreeSet<String>
         Record::Discount(record) => Transaction::of_discount(&record.entity(with.now).map_err(refused)?)?,
         Record::GiftCard(record) => Transaction::of_gift_card(&record.entity(with.now).map_err(refused)?)?,
         Record::Order(record) => {
-            let is_counted = record.discount_code.as_ref().is_some_and(|code| limited.contains(code.as_str()));
-            let mut placeable = record.check(with, is_counted).map_err(refused)?;
+            let mut placeable = record.check(with, |code| limited.contains(code.as_str())).map_err(refused)?;
             placeable.whole.order.imported_at = None;
             Transaction::of_order(&placeable, with.product_shards)?
         }

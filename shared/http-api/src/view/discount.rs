@@ -1,5 +1,5 @@
-use key_schema::entity::Discount;
-use key_schema::value::{DiscountCode, Money, Percent, Timestamp};
+use key_schema::entity::{CodeUse, Discount};
+use key_schema::value::{Category, DiscountCode, Money, Percent, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -10,18 +10,25 @@ use utoipa::ToSchema;
 pub struct DiscountView {
     /// The code that customers enter.
     code: DiscountCode,
-    /// The percentage by which the code reduces the sum of the lines. Absent: the code takes off an amount.
+    /// The percentage by which the code reduces the sum of its lines. Absent: the code takes off an amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     percent: Option<Percent>,
-    /// The amount by which the code reduces the sum of the lines, at most to zero. Absent: the code takes off a percentage.
+    /// The amount by which the code reduces the sum of its lines, at most to zero. Absent: the code takes off a percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     amount: Option<Money>,
-    /// The least sum of the lines, before the discount. Absent: any sum.
+    /// The category of the products to whose lines the code applies. Absent: it applies to all lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    category: Option<Category>,
+    /// The least sum of the code's lines, before any discount. Absent: any sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     min_subtotal: Option<Money>,
+    /// Whether an order may have the code beside others. Absent: it may not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    combinable: bool,
     /// The moment from which the code is valid. Absent: it has no start.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Timestamp>,
@@ -45,8 +52,39 @@ pub struct DiscountView {
 impl From<Discount> for DiscountView {
     fn from(discount: Discount) -> Self {
         let uses = discount.is_limited().then_some(discount.uses);
-        let Discount { code, reduction, min_subtotal, from, to, max_uses, revoked, created_at, .. } = discount;
-        let (percent, amount) = (reduction.percent(), reduction.amount());
-        Self { code, percent, amount, min_subtotal, from, to, max_uses, uses, revoked, created_at }
+        let (percent, amount) = (discount.reduction.percent(), discount.reduction.amount());
+        let Discount { code, category, min_subtotal, combinable, from, to, max_uses, revoked, created_at, .. } =
+            discount;
+        Self {
+            code,
+            percent,
+            amount,
+            category,
+            min_subtotal,
+            combinable,
+            from,
+            to,
+            max_uses,
+            uses,
+            revoked,
+            created_at,
+        }
+    }
+}
+
+/// A discount code of an order, with what it takes off.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CodeUse)]
+pub struct CodeUseView {
+    code: DiscountCode,
+    amount: Money,
+}
+
+impl CodeUseView {
+    /// The codes of an order that has several, in the order in which they apply. Nothing of an order with one.
+    pub fn of_several(codes: Vec<CodeUse>) -> Vec<Self> {
+        let several = Some(codes).filter(|codes| codes.len() > 1).unwrap_or_default();
+        several.into_iter().map(|CodeUse { code, amount, counted: _ }| Self { code, amount }).collect()
     }
 }

@@ -29,7 +29,7 @@ pub use cart::CartView;
 pub use category::CategoryView;
 pub use customer::{CustomerStatsView, CustomerView};
 pub use day_totals::{DayTotalsView, StatusCountView};
-pub use discount::DiscountView;
+pub use discount::{CodeUseView, DiscountView};
 pub use exported::ExportedView;
 pub use gift_card::{GiftCardView, IssuedGiftCardView};
 pub use guest::GuestView;

@@ -5,7 +5,7 @@ use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, Prod
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{InvoiceView, ReturnView, ShipmentView};
+use super::{CodeUseView, InvoiceView, ReturnView, ShipmentView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
@@ -26,6 +26,9 @@ pub struct OrderView {
     discount: Money,
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
+    /// The discount codes of an order with several, in the order in which they apply. Absent with one: see `discountCode`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    discounts: Vec<CodeUseView>,
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -188,6 +191,8 @@ impl From<WholeOrder> for OrderView {
 impl From<Order> for OrderView {
     fn from(order: Order) -> Self {
         let (currency, delivered_at) = (order.total.currency(), order.delivery());
+        let discount_code = order.code().filter(|_| order.further_codes.is_empty()).cloned();
+        let discounts = CodeUseView::of_several(order.codes());
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
@@ -197,7 +202,8 @@ impl From<Order> for OrderView {
             lines: None,
             subtotal: order.subtotal,
             discount: order.discount,
-            discount_code: order.discount_code.or(order.uncounted_code),
+            discount_code,
+            discounts,
             tax: order.tax,
             shipping: order.shipping,
             total: order.total,

@@ -3,6 +3,8 @@ use key_schema::value::{GiftCardCode, Money};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::CodeUseView;
+
 /// What an order would cost now. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the
 /// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -13,6 +15,9 @@ pub struct QuoteView {
     pub lines: Vec<OrderLine>,
     pub subtotal: Money,
     pub discount: Money,
+    /// The discount codes of a request with several, in the order in which they apply. Absent with one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub discounts: Vec<CodeUseView>,
     /// The price of shipping. Absent if the request has no address, or the shop has no shipping rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

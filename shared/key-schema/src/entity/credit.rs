@@ -70,18 +70,33 @@ impl Credit {
     }
 }
 
-/// The amount of each line less its share of the discount, in minor units. With the taxes of the lines that come on top, the
-/// sum is the order's total less its shipping.
+/// The amount of each line less its discount, in minor units. With the taxes of the lines that come on top, the sum is the
+/// order's total less its shipping.
+///
+/// The discount is spread over all lines, unless the lines say what is taken off each. A line that does not is then one
+/// without a discount.
 pub fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
-    let subtotal: i128 = lines.iter().map(|line| i128::from(line.amount.amount())).sum();
-    let (mut gross, mut shared) = (0, 0);
-    let nets = lines.iter().map(|line| {
-        gross += i128::from(line.amount.amount());
-        let share = share_of(discount, gross, subtotal) - shared;
+    let amounts: Vec<_> = lines.iter().map(|line| line.amount.amount()).collect();
+    let shares = if lines.iter().any(|line| line.discount.is_some()) {
+        lines.iter().map(|line| line.discount.map_or(0, Money::amount)).collect()
+    } else {
+        shares(discount, &amounts)
+    };
+    amounts.iter().zip(shares).map(|(amount, share)| amount - share).collect()
+}
+
+/// The share of each of these amounts in a discount that is spread over them, in minor units. A share is at most its amount,
+/// and the shares add up to the discount, if that is at most the sum of the amounts.
+pub fn shares(discount: Money, amounts: &[i64]) -> Vec<i64> {
+    let sum: i128 = amounts.iter().copied().map(i128::from).sum();
+    let (mut upto, mut shared) = (0, 0);
+    let shares = amounts.iter().map(|amount| {
+        upto += i128::from(*amount);
+        let share = share_of(discount, upto, sum) - shared;
         shared += share;
-        line.amount.amount() - share
+        share
     });
-    nets.collect()
+    shares.collect()
 }
 
 /// The part of the discount that falls on `gross` of `subtotal`, rounded half to even, as the discount itself is.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Rejection;
-use crate::value::{DiscountCode, Invalid, Money, Percent, Timestamp};
+use crate::value::{Category, DiscountCode, Invalid, Money, Percent, Timestamp};
 
 mod item;
 
@@ -12,10 +12,14 @@ mod item;
 #[serde(try_from = "item::DiscountItem", into = "item::DiscountItem")]
 pub struct Discount {
     pub code: DiscountCode,
-    /// What the code takes off the sum of the lines.
+    /// What the code takes off the sum of its lines.
     pub reduction: Reduction,
-    /// The least sum of the lines, before the discount. Without it, any sum will do.
+    /// The category of the products to whose lines the code applies. Without it, the code applies to all lines.
+    pub category: Option<Category>,
+    /// The least sum of the code's lines, before any discount. Without it, any sum will do.
     pub min_subtotal: Option<Money>,
+    /// Whether an order may have the code beside others, if they all may.
+    pub combinable: bool,
     /// The first moment at which the code is valid. Without it, the code is valid at once.
     pub from: Option<Timestamp>,
     /// The first moment at which the code is no longer valid. Without it, the code is valid forever.
@@ -32,7 +36,32 @@ pub struct Discount {
     pub created_at: Timestamp,
 }
 
-/// What a discount code takes off the sum of the lines.
+/// The use of a discount code by an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CodeUse {
+    pub code: DiscountCode,
+    /// The amount that the code takes off.
+    pub amount: Money,
+    /// Whether the order counts as one of the code's uses. A cancellation gives that use back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
+}
+
+impl CodeUse {
+    /// The codes as an [`Order`](super::Order) has them: its `discount_code` or its `uncounted_code`, and its
+    /// `further_codes`.
+    pub fn of_order(codes: Vec<Self>) -> (Option<DiscountCode>, Option<DiscountCode>, Vec<Self>) {
+        let mut codes = codes.into_iter();
+        let (counted, uncounted) = match codes.next() {
+            Some(first) if first.counted => (Some(first.code), None),
+            first => (None, first.map(|first| first.code)),
+        };
+        (counted, uncounted, codes.collect())
+    }
+}
+
+/// What a discount code takes off the sum of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// A percentage of the sum.
@@ -88,29 +117,44 @@ impl Discount {
         self.max_uses.is_none_or(|most| self.uses < most)
     }
 
-    /// The amount that the code takes off the lines of an order that is placed now. It is at most their sum.
+    /// The amount that the code takes off its lines of an order that is placed now. `sum` is the sum of the lines, and
+    /// `left` is what earlier codes have left of it. The amount is at most that.
     ///
     /// # Errors
-    /// The code is not valid now or for this sum, or has no uses left.
-    pub fn off(&self, subtotal: Money, now: Timestamp) -> Result<Money, Rejection> {
-        let invalid = || Rejection::DiscountInvalid { code: self.code.clone() };
-        let is_reached = |least: Money| subtotal.checked_min(least) == Some(least);
-        if !self.is_valid(now) || !self.min_subtotal.is_none_or(is_reached) {
-            return Err(invalid());
+    /// The code cannot be used now, or not for this sum.
+    pub fn off(&self, sum: Money, left: Money, now: Timestamp) -> Result<Money, Rejection> {
+        self.check(now)?;
+        let is_reached = |least: Money| sum.checked_min(least) == Some(least);
+        let off = match self.reduction {
+            Reduction::Percent(percent) => Some(left.percent(percent)),
+            Reduction::Amount(amount) => amount.checked_min(left),
+        };
+        off.filter(|_| self.min_subtotal.is_none_or(is_reached)).ok_or_else(|| self.invalid())
+    }
+
+    /// Checks that an order that is placed now may use the code, whatever it contains.
+    ///
+    /// # Errors
+    /// The code is not valid now, or has no uses left.
+    pub fn check(&self, now: Timestamp) -> Result<(), Rejection> {
+        if !self.is_valid(now) {
+            return Err(self.invalid());
         }
         if !self.has_uses_left() {
             return Err(Rejection::DiscountExhausted { code: self.code.clone() });
         }
-        match self.reduction {
-            Reduction::Percent(percent) => Ok(subtotal.percent(percent)),
-            Reduction::Amount(amount) => amount.checked_min(subtotal).ok_or_else(invalid),
-        }
+        Ok(())
+    }
+
+    fn invalid(&self) -> Rejection {
+        Rejection::DiscountInvalid { code: self.code.clone() }
     }
 
     /// Whether both were created by the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
         let request = |code: &Self| (code.reduction, code.min_subtotal, code.from, code.to, code.max_uses);
-        request(self) == request(other)
+        let of_lines = |code: &Self| (code.category.clone(), code.combinable);
+        request(self) == request(other) && of_lines(self) == of_lines(other)
     }
 
     /// The code as it was when it was created.

@@ -43,10 +43,10 @@ pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, Recorded
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
 pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
-pub use credit::{Credit, LineUnits, Shortfall, net_amounts};
+pub use credit::{Credit, LineUnits, Shortfall, net_amounts, shares};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
-pub use discount::{Discount, Reduction};
+pub use discount::{CodeUse, Discount, Reduction};
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;

@@ -8,7 +8,8 @@ use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity
 use super::credit::net_amounts;
 use super::stock::is_zero;
 use super::{
-    Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment, Shortfall, tax,
+    CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment,
+    Shortfall, tax,
 };
 
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub struct Order {
     pub version: u64,
     /// The sum of the lines.
     pub subtotal: Money,
-    /// The amount that the discount code takes off.
+    /// The amount that the discount codes take off.
     pub discount: Money,
     /// The discount code, if this order counts as one of the code's uses. A cancellation gives that use back.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +40,9 @@ pub struct Order {
     /// release gives a use back for every cancelled order with a `discountCode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncounted_code: Option<DiscountCode>,
+    /// The codes of an order with several, after the first one, in the order in which they apply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_codes: Vec<CodeUse>,
     /// The tax of the lines and of shipping that comes on top of the prices. Absent if the prices include the tax, or if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<Money>,
@@ -111,9 +115,26 @@ impl Order {
     /// The most shipments of one order.
     pub const MOST_SHIPMENTS: u8 = 20;
 
-    /// The discount code, whether or not this order counts as one of its uses.
+    /// The discount code, or the first of several, whether or not this order counts as one of its uses.
     pub fn code(&self) -> Option<&DiscountCode> {
         self.discount_code.as_ref().or(self.uncounted_code.as_ref())
+    }
+
+    /// All discount codes, in the order in which they apply. Their amounts add up to the discount.
+    pub fn codes(&self) -> Vec<CodeUse> {
+        let further: i64 = self.further_codes.iter().map(|used| used.amount.amount()).sum();
+        let first = self.code().map(|code| CodeUse {
+            code: code.clone(),
+            amount: Money::nearest(self.discount.amount() - further, self.discount.currency()),
+            counted: self.discount_code.is_some(),
+        });
+        first.into_iter().chain(self.further_codes.iter().cloned()).collect()
+    }
+
+    /// The discount codes of which this order counts as a use.
+    pub fn counted_codes(&self) -> impl Iterator<Item = &DiscountCode> {
+        let further = self.further_codes.iter().filter(|used| used.counted).map(|used| &used.code);
+        self.discount_code.iter().chain(further)
     }
 
     /// The time at which the order was placed, or its status or credits last changed. Its counts have not changed since.
@@ -210,6 +231,11 @@ pub struct OrderLine {
     pub unit_price: Money,
     /// `quantity` times `unitPrice`.
     pub amount: Money,
+    /// What the discount codes take off the line, if the order has several codes or one of a category. Otherwise, the
+    /// discount is spread evenly over the lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub discount: Option<Money>,
     /// The tax of the line. Absent if the shop has no tax rates for the country.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -253,6 +253,7 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
             quantity: 1.try_into().expect("a quantity"),
             unit_price: eur(1),
             amount: eur(1),
+            discount: None,
             tax: None,
         },
     };

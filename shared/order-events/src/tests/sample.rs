@@ -44,6 +44,7 @@ pub(super) fn line(product: &str) -> OrderLine {
         quantity: 1.try_into().expect("a quantity"),
         unit_price: eur(2399),
         amount: eur(2399),
+        discount: None,
         tax: None,
     }
 }
@@ -108,6 +109,7 @@ pub(super) fn order(id: &str) -> Order {
         discount: eur(0),
         discount_code: None,
         uncounted_code: None,
+        further_codes: Vec::new(),
         total: eur(4798),
         request_hash: RequestHash::of(b""),
         line_count: 2,

@@ -97,7 +97,7 @@ fn put_back(from: &WholeOrder, to: &WholeOrder, writes: &mut Vec<Write>) -> Resu
             writes.push(stock::put_back(&line.product_id, units)?);
         }
     }
-    if let Some(code) = to.order.discount_code.as_ref().filter(|_| is_cancelled) {
+    for code in to.order.counted_codes().filter(|_| is_cancelled) {
         let was_used = Condition::new("#uses >= :one").value(":one", 1)?;
         writes.push(Write::update(Discount::key_of(code), "SET #uses = #uses - :one", was_used));
     }

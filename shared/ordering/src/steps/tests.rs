@@ -49,6 +49,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
         quantity: i64::from(*units).try_into().expect("a quantity"),
         unit_price: eur(*price),
         amount: eur(i64::from(*units) * price),
+        discount: None,
         tax: None,
     };
     let lines: Vec<_> = lines.iter().enumerate().map(line).collect();
@@ -67,6 +68,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             discount,
             discount_code: None,
             uncounted_code: None,
+            further_codes: Vec::new(),
             total,
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(lines.len()).expect("few lines"),

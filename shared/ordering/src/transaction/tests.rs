@@ -18,6 +18,7 @@ fn line(product: &str, quantity: i64) -> OrderLine {
         quantity: quantity.try_into().expect("a quantity"),
         unit_price: eur(1000),
         amount: eur(1000 * quantity),
+        discount: None,
         tax: None,
     }
 }

@@ -76,6 +76,7 @@ impl Parts<'_> {
             discount: self.price,
             discount_code: self.sizes.discount.then(|| self.discount.clone()),
             uncounted_code: None,
+            further_codes: Vec::new(),
             total: self.price,
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),

@@ -109,6 +109,7 @@ impl Publication {
             lines,
             discount: None,
             discount_code: None,
+            further_codes: Vec::new(),
             shipping: None,
             shipping_tax: None,
             ship_to: None,
@@ -151,7 +152,7 @@ impl Publication {
             item.make_up(format!("the name {name}, as the product has it today"));
             name
         });
-        Ok(LineRecord { product_id, name, quantity, unit_price, tax: None })
+        Ok(LineRecord { product_id, name, quantity, unit_price, discount: None, tax: None })
     }
 
     /// Reads invoices and payments.

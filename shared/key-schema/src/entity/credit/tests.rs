@@ -18,6 +18,7 @@ fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
         quantity: i64::from(quantity).try_into().expect("a quantity"),
         unit_price: eur(price),
         amount: eur(price * i64::from(quantity)),
+        discount: None,
         tax: None,
     }
 }
@@ -79,6 +80,15 @@ proptest! {
         let gross: i64 = before.iter().map(|credit| credit.gross).sum();
         prop_assert_eq!(gross, lines.iter().map(|line| line.amount.amount()).sum::<i64>());
     }
+}
+
+/// A line without a discount has none of it, if another line says what is taken off it.
+#[test]
+fn lines_that_say_their_discounts_are_not_spread_over() {
+    let off = |line: OrderLine, off: i64| OrderLine { discount: Some(eur(off)), ..line };
+    let lines = [line(1, 3, 111), off(line(2, 1, 333), 100), line(3, 1, 333)];
+    assert_eq!(net_amounts(&lines, eur(100)), [333, 233, 333]);
+    assert_eq!(sum(&Credit::of(&lines, eur(100), |_| 3)), total(&lines, eur(100)));
 }
 
 /// Three lines of 3.33 and a discount of 1.00, of which no line has a whole share.

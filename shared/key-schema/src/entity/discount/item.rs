@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Discount, Reduction};
 use crate::entity::stock::is_zero;
-use crate::value::{DiscountCode, Invalid, Money, Percent, Timestamp};
+use crate::value::{Category, DiscountCode, Invalid, Money, Percent, Timestamp};
 
 /// A discount code as its item has it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -22,7 +22,11 @@ pub(super) struct DiscountItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount: Option<Money>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    category: Option<Category>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     min_subtotal: Option<Money>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    combinable: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,9 +43,9 @@ pub(super) struct DiscountItem {
 
 impl From<Discount> for DiscountItem {
     fn from(discount: Discount) -> Self {
-        let Discount { code, reduction, min_subtotal, from, to, max_uses, uses, revoked, version, created_at } =
-            discount;
-        let is_known = !revoked && min_subtotal.is_none();
+        let Discount { code, reduction, category, min_subtotal, combinable, from, to, max_uses, .. } = discount;
+        let Discount { uses, revoked, version, created_at, .. } = discount;
+        let is_known = !revoked && min_subtotal.is_none() && category.is_none();
         let (percent, percent_off) = match reduction.percent() {
             percent if is_known => (percent, None),
             percent => (None, percent),
@@ -52,7 +56,9 @@ impl From<Discount> for DiscountItem {
             percent,
             percent_off,
             amount,
+            category,
             min_subtotal,
+            combinable,
             from,
             to,
             max_uses,
@@ -68,9 +74,22 @@ impl TryFrom<DiscountItem> for Discount {
     type Error = Invalid;
 
     fn try_from(item: DiscountItem) -> Result<Self, Self::Error> {
-        let DiscountItem { code, percent, percent_off, amount, min_subtotal, from, to, max_uses, .. } = item;
-        let DiscountItem { uses, revoked, version, created_at, .. } = item;
+        let DiscountItem { code, percent, percent_off, amount, category, min_subtotal, combinable, .. } = item;
+        let DiscountItem { from, to, max_uses, uses, revoked, version, created_at, .. } = item;
         let reduction = Reduction::of(percent.or(percent_off), amount)?;
-        Ok(Self { code, reduction, min_subtotal, from, to, max_uses, uses, revoked, version, created_at })
+        Ok(Self {
+            code,
+            reduction,
+            category,
+            min_subtotal,
+            combinable,
+            from,
+            to,
+            max_uses,
+            uses,
+            revoked,
+            version,
+            created_at,
+        })
     }
 }

@@ -109,6 +109,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             discount: eur(0),
             discount_code: None,
             uncounted_code: None,
+            further_codes: Vec::new(),
             total: eur(10),
             request_hash: RequestHash::of(b"a teapot"),
             line_count: 1,

@@ -27,6 +27,7 @@ fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
         quantity: i64::from(quantity).try_into().expect("a quantity"),
         unit_price: eur(price),
         amount: eur(price * i64::from(quantity)),
+        discount: None,
         tax: None,
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CopyProgress, CopyTask,
-    CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, FoldLease,
-    GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits, Move,
-    Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
+    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CodeUse, CopyProgress,
+    CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
+    Move, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
     ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return, ReturnStatus,
     SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint,
     TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard,
@@ -59,6 +59,7 @@ impl Parts {
             quantity: self.quantity,
             unit_price: some,
             amount: more,
+            discount: self.until.map(|_| some),
             tax: self.until.map(|_| LineTax {
                 rate: TaxRate::default(),
                 by_engine: false,
@@ -166,6 +167,11 @@ impl Parts {
                 discount: more,
                 discount_code: self.until.map(|_| self.discount.clone()),
                 uncounted_code: self.until.is_none().then(|| self.discount.clone()),
+                further_codes: self
+                    .until
+                    .map(|_| CodeUse { code: self.discount.clone(), amount: some, counted: number > 1 })
+                    .into_iter()
+                    .collect(),
                 shipping: self.until.map(|_| some),
                 shipping_tax: None,
                 total: most,
@@ -265,7 +271,9 @@ impl Parts {
                     Some(_) => Reduction::Percent(self.percent),
                     None => Reduction::Amount(Money::nearest(some.amount().max(1), some.currency())),
                 },
+                category: self.until.map(|_| self.category.clone()),
                 min_subtotal: self.until.map(|_| more),
+                combinable: number > 1,
                 from: self.until.map(|_| at),
                 to: self.until,
                 max_uses: self.until.map(|_| u32::MAX),
