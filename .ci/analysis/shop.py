@@ -88,7 +88,9 @@ def running(tables: str):
 
 CATEGORIES = ("coffee", "kitchen", "equipment")
 PRODUCTS = [f"product-{n}" for n in range(9)]
-CODES = {"TEN": (10, None), "THIRD": (33, 40), "SELDOM": (7, None)}
+CODES = {"TEN": (10, None), "THIRD": (33, 40), "SELDOM": (7, None), "COFFEE": (20, None), "MORE": (5, 40)}
+# Codes that an order may have beside others.
+COMBINABLE = {"COFFEE": {"category": "coffee"}, "MORE": {}}
 
 
 def make(shop: Shop, chance: random.Random, orders: int, first: int = 0) -> None:
@@ -105,16 +107,20 @@ def make(shop: Shop, chance: random.Random, orders: int, first: int = 0) -> None
             shop.request("POST", "/products", {**body, "price": price, "stock": 200})
         shop.request("PATCH", f"/products/{PRODUCTS[0]}", {"cells": 4}, version=1)
         for code, (percent, uses) in CODES.items():
-            shop.request("POST", "/discounts", {"code": code, "percent": percent} | ({"maxUses": uses} if uses else {}))
+            body = {"code": code, "percent": percent} | ({"maxUses": uses} if uses else {})
+            more = {"combinable": True, **COMBINABLE[code]} if code in COMBINABLE else {}
+            shop.request("POST", "/discounts", body | more)
         for product in PRODUCTS[:2]:
             halves(shop, customers[0], product)
     for n in range(first, first + orders):
         lines = chance.sample(PRODUCTS[:-1], chance.randint(1, 4))
         body = {"lines": [{"productId": product, "quantity": chance.randint(1, 7)} for product in lines]}
-        code = chance.choice([None, None, "TEN", "THIRD"])
+        codes = chance.choice([[], [], ["TEN"], ["THIRD"], ["COFFEE"], ["COFFEE", "MORE"], ["MORE", "COFFEE"]])
         # The last customer orders once, and nothing is cancelled.
         customer = customers[-1] if n == 0 else chance.choice(customers[:-1])
-        order = shop.request("POST", "/orders", body | ({"discountCode": code} if code else {}), f"o-{n}", customer)
+        body |= {"discountCode": codes[0]} if codes == ["TEN"] else {"discountCodes": codes}
+        # An order without a line of the category is refused.
+        order = shop.request("POST", "/orders", body, f"o-{n}", customer)
         if order and n > 0:
             go_on(shop, chance, order, customer)
 

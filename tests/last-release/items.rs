@@ -18,6 +18,7 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 /// docs/operating.md say when they may.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("discount", "Discount(Fixed)"),
+    ("discount", "Discount(OfCategory)"),
     ("discount", "Discount(Revoked)"),
     ("order", "Order(Packing)"),
     ("order", "PackingOrder"),

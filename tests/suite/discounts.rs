@@ -1,5 +1,7 @@
 //! Discount codes that take off an amount, need a sum, or are revoked.
 
+mod several;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 

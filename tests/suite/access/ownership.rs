@@ -54,7 +54,7 @@ const IN_QUERIES: [(&str, Named); 11] = [
 ];
 
 /// Every field of a body that is an id or a code, at any depth.
-const IN_BODIES: [(&str, Named); 7] = [
+const IN_BODIES: [(&str, Named); 8] = [
     ("postalCode", Named::Nothing),
     // In a body, it names an address of the caller's own book.
     ("addressId", Named::OfTheBearer),
@@ -62,6 +62,7 @@ const IN_BODIES: [(&str, Named); 7] = [
     ("productId", Named::OfEverybody),
     ("code", Named::OfTheBearer),
     ("discountCode", Named::OfTheBearer),
+    ("discountCodes", Named::OfTheBearer),
     ("giftCards", Named::OfTheBearer),
 ];
 

@@ -209,6 +209,21 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     let recalled = json!({ "lines": [{ "productId": "spread", "quantity": 1 }] });
     ada.post("/orders", "recalled", recalled).await.problem(Kind::ProductRecalled);
     away(false).await;
+    several_codes(shop, ada).await;
+}
+
+/// An order with several codes, one of them of a category.
+async fn several_codes(shop: &Shop, ada: &mut Witness) {
+    let things = json!({ "code": "THINGS", "percent": 10, "category": "things", "combinable": true });
+    let all = json!({ "code": "ALL", "percent": 10, "combinable": true });
+    for code in [things, all] {
+        shop.admin().post("/discounts", code).await.expect(201);
+    }
+    ada.get("/discounts/THINGS").await.expect(200);
+    let lines = json!([{ "productId": "spread", "quantity": 1 }]);
+    let body = json!({ "lines": lines, "discountCodes": ["THINGS", "ALL"] });
+    ada.post("/quotes", "", body.clone()).await.expect(200);
+    ada.post("/orders", "several codes", body).await.expect(201);
 }
 
 /// Units of an order are cancelled, returned and refused, too many of them, and too late.

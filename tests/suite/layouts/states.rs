@@ -1,9 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCard, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus,
-    Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Reduction, Refusal, Rejection,
-    Stock, StockCell, TaxRate,
+    CodeUse, Credit, Discount, GiftCard, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine,
+    OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Reduction,
+    Refusal, Rejection, Stock, StockCell, TaxRate,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -37,6 +37,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 assert_eq!(order.status, OrderStatus::Pending);
                 let uncounted_code = order.discount_code.clone();
                 rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order.clone() }));
+                let code = order.discount_code.clone().expect("a code");
+                let further_codes = vec![CodeUse { code, amount: amount(), counted: true }];
+                rare.push(image("Order(Codes)", &Order { further_codes, ..order.clone() }));
                 let shipping = Some(amount());
                 rare.push(image("Order(Shipping)", &Order { shipping, has_address: true, ..order.clone() }));
                 let product_id = product();
@@ -63,6 +66,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let line: OrderItem = from_item(item()).expect("a line");
                 let imported_at = Some(later());
                 rare.push(image("OrderItem(Imported)", &OrderItem { imported_at, uncounted: true, ..line.clone() }));
+                let discounted = OrderLine { discount: Some(amount()), ..line.line.clone() };
+                rare.push(image("OrderItem(Discounted)", &OrderItem { line: discounted, ..line.clone() }));
                 let taxed = OrderLine { tax: Some(tax()), ..line.line };
                 rare.push(image("OrderItem(Taxed)", &OrderItem { line: taxed, ..line }));
             }
@@ -116,6 +121,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Discount(Uncounted)", &Discount { max_uses: None, from, to, ..code.clone() }));
                 let revoked = Discount { revoked: true, version: MARK, ..code.clone() };
                 rare.push(image("Discount(Revoked)", &revoked));
+                let category = Some("cups".parse().expect("a category"));
+                rare.push(image("Discount(OfCategory)", &Discount { category, ..code.clone() }));
+                rare.push(image("Discount(Combinable)", &Discount { combinable: true, ..code.clone() }));
                 let fixed = Discount { reduction: Reduction::Amount(amount()), min_subtotal: Some(amount()), ..code };
                 rare.push(image("Discount(Fixed)", &fixed));
             }
@@ -139,7 +147,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 27 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 31 + rejections().len(), "a sample has another name than here");
     rare
 }
 

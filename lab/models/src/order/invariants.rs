@@ -68,8 +68,8 @@ fn of_the_table() -> Vec<Property<Shop>> {
         }),
         Property::always("the uses of a limited code are the number of its orders", |_, state: &State| {
             let books = Books::of(&state.table);
-            let used = books.live().filter(|order| order.discount_code.is_some()).count();
             let is_right = |code: &Discount| {
+                let used = books.live().flat_map(Order::counted_codes).filter(|used| **used == code.code).count();
                 usize::try_from(code.uses) == Ok(used) && code.max_uses.is_none_or(|most| code.uses <= most)
             };
             books.discounts.iter().all(is_right)

@@ -76,7 +76,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Order::TYPE, "is returned by", One, Any, Return::TYPE, "orderId"),
     relation(Order::TYPE, "is shipped in", One, Any, Shipment::TYPE, "orderId"),
     relation(Order::TYPE, "waited as", AtMostOne, AtMostOne, QueuedOrder::TYPE, "orderId"),
-    relation(Discount::TYPE, "lowers", AtMostOne, Any, Order::TYPE, "discountCode"),
+    relation(Discount::TYPE, "lowers", Any, Any, Order::TYPE, "discountCode"),
     relation(GiftCard::TYPE, "is used in", One, Any, GiftCardEntry::TYPE, "code"),
     relation(Order::TYPE, "takes", One, Any, GiftCardEntry::TYPE, "orderId"),
 ];
