@@ -12,7 +12,7 @@ use shop::{Shop, eur};
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
 
 /// Two products, shipping for 5 euros, and a code that takes off 10 %.
-async fn shop(engine: &TaxEngine, prices_include_tax: bool) -> Shop {
+pub async fn shop(engine: &TaxEngine, prices_include_tax: bool) -> Shop {
     let shop = Shop::open_taxed_by(engine, prices_include_tax).await;
     for (product, category, price) in [("novel", "books", 1070), ("cup", "cups", 1190)] {
         let body = json!({
@@ -27,7 +27,7 @@ async fn shop(engine: &TaxEngine, prices_include_tax: bool) -> Shop {
     shop
 }
 
-fn order() -> Value {
+pub fn order() -> Value {
     json!({
         "lines": [{ "productId": "novel", "quantity": 1 }, { "productId": "cup", "quantity": 2 }],
         "discountCode": "TEN",

@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use shop::customer_view::{self, Seen, VISIBLE};
 use shop::events::functions_by_event_time;
 use shop::payments::Payments;
+use shop::tax_engine::TaxEngine;
 use shop::{Client, Reply, Shop, eur};
 
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
 use crate::invoice_numbers;
-use crate::taxes;
+use crate::{tax_engine, taxes};
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {
@@ -63,6 +64,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
     }
     more(&shop, &mut ada).await;
     taxed(&mut ada).await;
+    taxed_by_an_engine(&mut ada).await;
     numbered(&mut ada).await;
 
     let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
@@ -81,6 +83,14 @@ async fn taxed(ada: &mut Witness) {
     ada.client = shop.customer("ada");
     ada.post("/quotes", "taxed", taxes::both()).await.expect(200);
     ada.post("/orders", "taxed", taxes::both()).await.expect(201);
+}
+
+/// The taxes of an order as an engine says them.
+async fn taxed_by_an_engine(ada: &mut Witness) {
+    let engine = TaxEngine::start().await;
+    let shop = tax_engine::shop(&engine, false).await;
+    ada.client = shop.customer("ada");
+    ada.post("/orders", "by an engine", tax_engine::order()).await.expect(201);
 }
 
 /// An invoice with its number.

@@ -24,7 +24,7 @@ fn waiting(request: Value) -> Waiting {
 }
 
 /// A minimal order, an order with everything that the release of 21 November 2026 had, and orders with newer fields.
-fn samples() -> [(&'static str, Waiting); 6] {
+fn samples() -> [(&'static str, Waiting); 7] {
     let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
     let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
@@ -46,6 +46,10 @@ fn samples() -> [(&'static str, Waiting); 6] {
                     "region": "BE", "country": "DE",
                 },
             })),
+        ),
+        (
+            "of-codes",
+            waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }], "discountCodes": ["TEN", "CUPS"] })),
         ),
         ("of-cart", waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }], "cart": 7 }))),
         (
