@@ -1,7 +1,7 @@
 //! What the discount codes of an order take off, computed without I/O.
 
 use key_schema::entity::{CodeUse, OrderLine, Rejection, shares};
-use key_schema::value::{Money, Timestamp};
+use key_schema::value::{Category, Money, Timestamp};
 
 use crate::OrderRequest;
 use crate::found::Found;
@@ -15,8 +15,8 @@ pub(crate) struct Discounts {
 }
 
 impl Discounts {
-    /// The discounts of these lines, whose sum is `subtotal`. If the order has several codes, or one of
-    /// a category, each line is told what is taken off it. Otherwise its share follows from the total, as in every release.
+    /// The discounts of these lines, whose sum is `subtotal`. If the order has several codes, or one of a category, each line
+    /// is told what is taken off it. Otherwise its share follows from the total, as in every release.
     ///
     /// The category of a product is the one that was read. The transaction does not check it.
     pub(crate) fn of(
@@ -36,15 +36,11 @@ impl Discounts {
             let invalid = || Rejection::DiscountInvalid { code: code.clone() };
             let discount = found.discounts.get(code).ok_or_else(invalid)?;
             is_of_all &= discount.category.is_none();
-            let of_code: Vec<_> = match &discount.category {
-                None => (0..lines.len()).collect(),
-                Some(category) => {
-                    let is_in = |line: &OrderLine| {
-                        found.products.get(&line.product_id).is_some_and(|product| product.category == *category)
-                    };
-                    (0..lines.len()).filter(|at| is_in(&lines[*at])).collect()
-                }
+            let is_in = |line: &OrderLine, category: &Category| {
+                found.products.get(&line.product_id).is_some_and(|product| product.category == *category)
             };
+            let applies = |at: &usize| discount.category.as_ref().is_none_or(|category| is_in(&lines[*at], category));
+            let of_code: Vec<_> = (0..lines.len()).filter(applies).collect();
             if of_code.is_empty() || !(is_only || discount.combinable) {
                 return Err(invalid());
             }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Access, Consumed, Fault, Match};
 use futures_util::future::join_all;
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::engine::{Feature, lacks};
 use shop::queue::{drain_source, order_later};
 use shop::{Shop, eur};
 
@@ -187,34 +188,53 @@ async fn an_order_from_the_queue_has_the_same_discounts() {
     invariants::hold(&shop).await;
 }
 
-/// The largest order of all: 40 lines, four gift cards, three limited codes, an address, and a cart.
+/// The orders of 40 lines in docs/capacity.md: without options, with those of the release 0.1.0, and with all.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_largest_order_has_ninety_six_actions() {
+async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
     let codes = ["A", "B", "C"].map(|code| combinable(code, 10, 5));
     let shop = shop(&codes).await;
     let ada = shop.customer("ada");
     for at in 0..40 {
         shop.product(&format!("p{at}"), 1000, 10).await;
     }
-    for at in 0..4 {
+    for at in 0..8 {
         shop.gift_card(&format!("GIFT-{at}"), 100).await;
     }
     let lines: Vec<_> = (0..40).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
     let cart = json!({ "lines": lines }).to_string();
     let cart = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart)).await.expect(200);
-    let body = json!({
-        "lines": lines, "discountCodes": ["A", "B", "C"], "giftCards": ["GIFT-0", "GIFT-1", "GIFT-2", "GIFT-3"],
+    let with = |more: Value| {
+        let mut body = json!({ "lines": lines });
+        body.as_object_mut().expect("an order").extend(more.as_object().expect("options").clone());
+        body
+    };
+    let older = json!({ "discountCode": "A", "giftCards": ["GIFT-0", "GIFT-1", "GIFT-2", "GIFT-3"] });
+    let all = json!({
+        "discountCodes": ["A", "B", "C"], "giftCards": ["GIFT-4", "GIFT-5", "GIFT-6", "GIFT-7"],
         "cart": cart["version"],
         "shipTo": { "name": "Ada", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" },
     });
-    shop.fault_proxy().take_calls();
-    let order = ada.order("k", body).await.expect(201);
-    let calls = shop.fault_proxy().take_calls();
-    let actions: Vec<_> = calls.iter().map(|call| call.action.as_str()).collect();
-    assert_eq!(actions, ["BatchGetItem", "TransactWriteItems"]);
-    assert_eq!(calls[1].request["TransactItems"].as_array().expect("actions").len(), 96);
-    // 400 euros less 40, 36 and 32.40.
-    assert_eq!(order["total"], eur(29_160));
+    let mut took = Vec::new();
+    for options in [json!({}), older, all] {
+        shop.fault_proxy().take_calls();
+        let order = ada.order(&options.to_string(), with(options)).await.expect(201);
+        let calls = shop.fault_proxy().take_calls();
+        let requests: Vec<_> = calls.iter().map(|call| call.action.as_str()).collect();
+        assert_eq!(requests, ["BatchGetItem", "TransactWriteItems"]);
+        let actions = calls[1].request["TransactItems"].as_array().expect("actions").len();
+        let units = |access| {
+            let consumed = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == access);
+            consumed.map(Consumed::units).sum::<f64>()
+        };
+        took.push((order["total"].clone(), actions, units(Access::Read), units(Access::Write)));
+    }
+    let totals: Vec<_> = took.iter().map(|(total, actions, ..)| (total.clone(), *actions)).collect();
+    // 400 euros; less 40; less 40, 36 and 32.40.
+    assert_eq!(totals, [(eur(40_000), 82), (eur(36_000), 91), (eur(29_160), 96)]);
+    let units: Vec<_> = took.iter().map(|(.., read, write)| (*read, *write)).collect();
+    if !lacks(Feature::CapacityFigures) {
+        assert_eq!(units, [(42.0, 248.0), (89.0, 266.0), (93.0, 278.0)]);
+    }
     invariants::hold(&shop).await;
 }
 
