@@ -208,14 +208,14 @@ async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
         body.as_object_mut().expect("an order").extend(more.as_object().expect("options").clone());
         body
     };
-    let older = json!({ "discountCode": "A", "giftCards": ["GIFT-0", "GIFT-1", "GIFT-2", "GIFT-3"] });
+    let with_one_code = json!({ "discountCode": "A", "giftCards": ["GIFT-0", "GIFT-1", "GIFT-2", "GIFT-3"] });
     let all = json!({
         "discountCodes": ["A", "B", "C"], "giftCards": ["GIFT-4", "GIFT-5", "GIFT-6", "GIFT-7"],
         "cart": cart["version"],
         "shipTo": { "name": "Ada", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" },
     });
     let mut took = Vec::new();
-    for options in [json!({}), older, all] {
+    for options in [json!({}), with_one_code, all] {
         shop.fault_proxy().take_calls();
         let order = ada.order(&options.to_string(), with(options)).await.expect(201);
         let calls = shop.fault_proxy().take_calls();

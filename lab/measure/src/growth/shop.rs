@@ -295,15 +295,8 @@ impl Shop {
             number: None,
             payments: vec![Payment::Card(CardPayment { status, reference, settlement, ..CardPayment::of(amount) })],
         };
-        let line = OrderLine {
-            product_id,
-            name: Self::name(rank),
-            quantity: quantity.try_into()?,
-            unit_price,
-            amount,
-            discount: None,
-            tax: None,
-        };
+        let (name, quantity) = (Self::name(rank), quantity.try_into()?);
+        let line = OrderLine { product_id, name, quantity, unit_price, amount, discount: None, tax: None };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {
             order_id: order_id.clone(),
             reason: "no signature".to_owned(),

@@ -89,14 +89,14 @@ pub fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
 /// and the shares add up to the discount, if that is at most the sum of the amounts.
 pub fn shares(discount: Money, amounts: &[i64]) -> Vec<i64> {
     let sum: i128 = amounts.iter().copied().map(i128::from).sum();
-    let (mut upto, mut shared) = (0, 0);
-    let shares = amounts.iter().map(|amount| {
-        upto += i128::from(*amount);
-        let share = share_of(discount, upto, sum) - shared;
-        shared += share;
+    let (mut gross, mut spread) = (0, 0);
+    let of_each = amounts.iter().map(|amount| {
+        gross += i128::from(*amount);
+        let share = share_of(discount, gross, sum) - spread;
+        spread += share;
         share
     });
-    shares.collect()
+    of_each.collect()
 }
 
 /// The part of the discount that falls on `gross` of `subtotal`, rounded half to even, as the discount itself is.
