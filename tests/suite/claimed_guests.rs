@@ -15,7 +15,7 @@ use crate::invariants;
 use crate::queue::things;
 
 /// A shop with the customers ada and eve, and a guest who has an order.
-async fn shop() -> (Shop, Value) {
+pub async fn shop() -> (Shop, Value) {
     let shop = Shop::with_ada().await;
     shop.sign_up("eve").await;
     shop.product("thing", 1000, 10).await;
@@ -31,6 +31,17 @@ fn proven(shop: &Shop, customer: &str) -> Client {
 
 pub async fn claim(client: &Client, customer: &str, guest: &str) -> Reply {
     client.send(Method::PUT, &format!("/customers/{customer}/guests/{guest}"), &[], None).await
+}
+
+/// The routes that read what belongs to a guest, by a customer who has claimed the guest and by a stranger.
+pub async fn looked_at(shop: &Shop) {
+    introduce(shop, SECRET, grace()).await.expect(201);
+    let placed = order(shop, SECRET, "claimed", things(1)).await.expect(201);
+    claim(&shop.admin(), "bob", ID).await.expect(204);
+    for path in paths(&placed) {
+        shop.customer("bob").get(&path).await.expect(200);
+    }
+    shop.customer("eve").get(&paths(&placed)[0]).await.problem(Kind::NotFound);
 }
 
 /// The paths that belong to the guest's order, and those that belong to the guest.
@@ -220,6 +231,24 @@ async fn a_customer_claims_at_most_twenty_guests() {
     claim(&ada, "ada", &first[0]).await.expect(204);
     let profile = shop.customer("ada").get("/customers/ada").await.expect(200);
     assert_eq!(profile["guests"].as_array().map(Vec::len), Some(Customer::MOST_GUESTS));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_audit_reports_a_claim_of_which_the_customer_knows_nothing() {
+    let (shop, _) = shop().await;
+    claim(&shop.admin(), "ada", ID).await.expect(204);
+    invariants::hold(&shop).await;
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "c#ada" } },
+        "UpdateExpression": "REMOVE guests",
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+    let found = invariants::complaints(&shop).await;
+    assert_eq!(found, [format!("guest {ID}: it is claimed by ada, who does not name the guest")]);
+    // The same claim again repairs it.
+    claim(&shop.admin(), "ada", ID).await.expect(204);
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

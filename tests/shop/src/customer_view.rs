@@ -23,7 +23,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Customer", &["createdAt", "customerId", "email", "guests", "name", "stats", "username", "version"]),
     ("CustomerStats", &["orders", "spent"]),
     ("Discount", &["amount", "code", "createdAt", "from", "maxUses", "minSubtotal", "percent", "to", "uses"]),
-    ("Exported", &["addresses", "cart", "customer", "flag", "order"]),
+    ("Exported", &["addresses", "cart", "customer", "flag", "guest", "order"]),
     ("Facets", &["categories", "prices"]),
     ("Flag", &["flaggedAt", "reason"]),
     ("GatewayMessage", &["message"]),
