@@ -24,6 +24,8 @@ pub struct Sample {
     scopes: Vec<String>,
     /// The caller: the token's `sub`.
     caller: String,
+    /// The address that the token proves, if it proves one.
+    verified_email: Option<String>,
 }
 
 impl Sample {
@@ -47,6 +49,7 @@ impl Sample {
             body: text(&event["body"]),
             scopes: texts(&jwt["scopes"]),
             caller: text(&jwt["claims"]["sub"]).unwrap_or_default(),
+            verified_email: text(&jwt["claims"]["email"]),
         }
     }
 

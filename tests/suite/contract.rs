@@ -205,6 +205,7 @@ async fn an_address_of_an_earlier_release_is_found_and_can_be_changed() {
         created_at: Timestamp::now(),
         version: 1,
         erased_at: None,
+        guests: Vec::new(),
     };
     shop.put(&EmailClaim { email, customer_id: customer.customer_id.clone() }).await;
     shop.put(&customer).await;

@@ -1,6 +1,7 @@
 //! The customer's rights: the export of everything about a customer, and the erasure.
 
 mod at_once;
+mod claimed;
 mod exported;
 mod guests;
 mod proof;

@@ -13,7 +13,7 @@ use crate::queue::things;
 
 pub const SECRET: &str = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A";
 pub const ID: &str = "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og";
-const OTHER_SECRET: &str = "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4";
+pub const OTHER_SECRET: &str = "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4";
 
 /// A customer with the address that the guest gives.
 async fn shop() -> Shop {
@@ -22,21 +22,21 @@ async fn shop() -> Shop {
     shop
 }
 
-fn grace() -> Value {
+pub fn grace() -> Value {
     json!({ "email": "grace@example.com", "name": "Grace Hopper" })
 }
 
-async fn introduce(shop: &Shop, secret: &str, guest: Value) -> Reply {
+pub async fn introduce(shop: &Shop, secret: &str, guest: Value) -> Reply {
     let headers = [("guest-secret", secret)];
     shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.to_string())).await
 }
 
-async fn order(shop: &Shop, secret: &str, key: &str, body: Value) -> Reply {
+pub async fn order(shop: &Shop, secret: &str, key: &str, body: Value) -> Reply {
     let headers = [("guest-secret", secret), ("idempotency-key", key)];
     shop.nobody().send(Method::POST, &format!("/guests/{ID}/orders"), &headers, Some(body.to_string())).await
 }
 
-async fn ask(shop: &Shop, secret: &str, method: Method, path: &str) -> Reply {
+pub async fn ask(shop: &Shop, secret: &str, method: Method, path: &str) -> Reply {
     shop.nobody().send(method, path, &[("guest-secret", secret)], None).await
 }
 
@@ -44,12 +44,12 @@ fn path(order: &Value) -> String {
     format!("/guests/{ID}/orders/{}", order["orderId"].as_str().expect("an id"))
 }
 
-async fn guest_item(shop: &Shop) -> Value {
+pub async fn guest_item(shop: &Shop) -> Value {
     shop.item(&format!("c#{ID}"), "guest").await
 }
 
 /// Sets the time of the guest's expiry to now, as DynamoDB's TTL has not deleted the item yet.
-async fn expire(shop: &Shop) {
+pub async fn expire(shop: &Shop) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
     let update = json!({
         "TableName": shop.table(),

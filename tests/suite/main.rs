@@ -18,6 +18,7 @@ mod carts;
 mod categories;
 mod cells;
 mod changes;
+mod claimed_guests;
 mod claims;
 mod closing;
 mod completeness;

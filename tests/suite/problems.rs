@@ -13,8 +13,9 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
-/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping, recalls and erasures cover.
-const OF_CHANGES: [Kind; 11] = [
+/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping, recalls, guests and erasures
+/// cover.
+const OF_CHANGES: [Kind; 12] = [
     Kind::NotShipped,
     Kind::ProductRecalled,
     Kind::InvalidTransition,
@@ -23,6 +24,7 @@ const OF_CHANGES: [Kind; 11] = [
     Kind::VersionConflict,
     Kind::PreconditionRequired,
     Kind::AmountTooSmall,
+    Kind::TooManyGuests,
     Kind::TooManyImages,
     Kind::CustomerErased,
     Kind::OpenOrders,

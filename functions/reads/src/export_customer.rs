@@ -1,7 +1,7 @@
 //! `GET /customers/{customerId}/export`: everything that the shop has about a customer or guest.
 
 use futures_util::future::try_join_all;
-use http_api::{Answer, Example, ExportedView, List, OwnCustomer, Problem, Route, Scope, Unfiltered};
+use http_api::{Answer, CustomerOrGuest, Example, ExportedView, List, Problem, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::entity::Order;
 use key_schema::layout::{CustomerById, InCustomer, OrderById, ProfileAndOrders, ProfileOrOrder};
@@ -12,7 +12,7 @@ use table::{Budget, Error, Reader};
 pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Shop)
     .summary(
         "Everything about a customer: first the profile with the address book and the cart, then each order with its lines, \
-         invoice, payments, returns and flag, newest first. The export of a guest, for staff, has the guest in its first item.",
+         invoice, payments, returns and flag, newest first. The export of a guest, for staff and for the customer who has claimed the guest, has the guest in its first item.",
     )
     .limit(10, 20)
     .access(&[
@@ -29,10 +29,13 @@ const MOST: u8 = 25;
 /// The profile is read on each page, so a page after an erasure has nothing.
 pub async fn handle(
     table: Reader,
-    OwnCustomer(id): OwnCustomer,
+    CustomerOrGuest { id, caller }: CustomerOrGuest,
     List(Unfiltered {}, page): List<Unfiltered>,
     budget: Budget,
 ) -> Answer<Page<ExportedView>> {
+    if !table.lets_in(caller.customer(), &id).await? {
+        return Err(Problem::not_found("customer"));
+    }
     let items = table.collection(&CustomerById { id: &id }).await?;
     let now = Timestamp::now();
     let cart = items.iter().find_map(|item| match item {

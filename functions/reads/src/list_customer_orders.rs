@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/orders`: the orders of a customer, newest first.
 
-use http_api::{Answer, Example, List, OrderView, OwnCustomer, Route, Scope};
+use http_api::{Answer, CustomerOrGuest, Example, List, OrderView, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::OrdersOfCustomer;
 use key_schema::page::Page;
@@ -8,15 +8,19 @@ use key_schema::value::TimeRange;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Shop)
-    .summary("The orders of a customer in a time range, newest first.")
+    .summary("The orders of a customer, or of a guest whom the customer has claimed, in a time range, newest first.")
     .access(&[Access::query::<OrdersOfCustomer>()])
+    .access(table::LETS_IN)
     .example(Example::at("09:45:20").path("ada").query("from=2026-01-01&limit=10"));
 
 pub async fn handle(
     table: Reader,
-    OwnCustomer(customer): OwnCustomer,
+    CustomerOrGuest { id: customer, caller }: CustomerOrGuest,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderView>> {
+    if !table.lets_in(caller.customer(), &customer).await? {
+        return Err(Problem::not_found("customer"));
+    }
     let page = table.page(&OrdersOfCustomer { customer: &customer, placed }, &page).await?;
     Ok(page.map(OrderView::from))
 }

@@ -10,6 +10,7 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}/shipments", Scope::Shop)
     .summary("The shipments of an order.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<OrderById>()])
+    .access(table::LETS_IN)
     .example(Example::at("09:51:19").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// All shipments are in one page: an order has at most twenty.
@@ -23,7 +24,7 @@ pub async fn handle(
     let order = table.order(&id, budget).await?;
 
     match order {
-        Some(whole) if caller.may_see(&whole.order.customer_id) => {
+        Some(whole) if table.lets_in(caller.customer(), &whole.order.customer_id).await? => {
             Ok(All(whole.shipments.into_iter().map(ShipmentView::from).collect()))
         }
         _ => Err(Problem::not_found("order")),

@@ -1,7 +1,7 @@
 //! `POST /orders/{orderId}/cancellation`: cancels an order, or some units of it, and returns what they took.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Replayable, Route, Scope};
-use key_schema::entity::{CancellationCause, Order};
+use key_schema::entity::CancellationCause;
 use key_schema::value::{Name, OrderId};
 use ordering::steps::Cancel;
 use ordering::{Lifecycle, RequestedLine};
@@ -19,6 +19,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
+    .access(table::LETS_IN)
     .example(
         Example::at("09:52:00").path("9375d7e6-a688-5d10-8541-7fecc5582493").body(r#"{"reason":"Ordered too many"}"#),
     );
@@ -46,10 +47,9 @@ pub async fn handle(
 
     let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
     let cancel = Cancel { cause, reason: reason.as_deref() };
-    let may_see = |order: &Order| caller.may_see(&order.customer_id);
     let cancelled = match lines.map(units::of).transpose()? {
-        None => orders.cancel(&id, cancel, may_see, budget).await?,
-        Some(lines) => orders.cancel_units(&id, &lines, cancel, may_see, budget).await?,
+        None => orders.cancel(&id, cancel, caller.customer(), budget).await?,
+        Some(lines) => orders.cancel_units(&id, &lines, cancel, caller.customer(), budget).await?,
     };
     changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

@@ -41,7 +41,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Created<Versioned<CustomerView>>> {
     let customer_id = sign_up.customer_id.unwrap_or_else(|| caller.id.clone());
-    if !caller.may_see(&customer_id) {
+    if !caller.is_or_serves(&customer_id) {
         return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up another customer."));
     }
 
@@ -57,6 +57,7 @@ pub async fn handle(
         created_at: Timestamp::now(),
         version: 1,
         erased_at: None,
+        guests: Vec::new(),
     };
     let writes = vec![
         Write::put_new(&customer)?,

@@ -51,5 +51,6 @@ pub async fn handle(
 
 fn created(guest: Guest, answer: fn(Json<GuestView>) -> Replayable<Json<GuestView>>) -> Created<Json<GuestView>> {
     let location = format!("/guests/{}", guest.customer_id);
-    Created { location, answer: answer(Json(guest.into())) }
+    // The link of a mail may be with anybody: it does not tell which customer has claimed the guest.
+    Created { location, answer: answer(Json(Guest { claimed_by: None, ..guest }.into())) }
 }

@@ -15,7 +15,7 @@ use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
-        "Erase a customer or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to \
+        "Erase a customer with the guests whom the customer has claimed or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to \
              nobody. Refused while an order is unfinished.",
     )
     .limit(10, 20)
@@ -47,12 +47,12 @@ const AT_ONCE: usize = 10;
 const MOST_NAMED: usize = 20;
 
 /// First the profile becomes a tombstone, or that of a guest is deleted; then each order forgets what was written about the
-/// person. If the request ends in between, or an order was placed at the same moment, the same request again does the rest.
+/// person. The guests whom a customer has claimed come before: until the tombstone, the profile names them. If the request ends in between, or an order was placed at the same moment, the same request again does the rest.
 /// Its answer is 204 only if nothing is left.
 pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCustomer, budget: Budget) -> Answer<()> {
     let erasure = Erasure { table, writer, id, budget };
     if erasure.id.is_guest() {
-        erasure.delete_guest().await?;
+        erasure.erase_guest().await?;
     } else {
         erasure.erase_profile().await?;
     }
@@ -79,6 +79,7 @@ enum Step {
 }
 
 /// An erasure in progress.
+#[derive(Clone)]
 struct Erasure {
     table: Reader,
     writer: Writer,
@@ -95,7 +96,17 @@ impl Erasure {
             if profile.is_erased() {
                 return Ok(());
             }
-            refuse_if_any(self.unfinished(Step::Look).await?)?;
+            let guests = self.claimed(&profile).await?;
+            let mut unfinished = self.unfinished(Step::Look).await?;
+            for guest in &guests {
+                unfinished.extend(guest.unfinished(Step::Look).await?);
+            }
+            refuse_if_any(unfinished)?;
+            for guest in &guests {
+                guest.delete_guest().await?;
+                refuse_if_any(guest.unfinished(Step::Forget).await?)?;
+            }
+            // A claim in the meantime has changed the profile.
             match self.writer.commit(forgetting::of_customer(&profile, Timestamp::now())?, self.budget).await? {
                 Commit::Done => return Ok(()),
                 Commit::Cancelled(causes) if matches!(causes.first(), Some(Cause::Condition(_))) => {}
@@ -107,24 +118,44 @@ impl Erasure {
         }
     }
 
+    /// The erasures of the guests whom the customer has claimed. One who expired or was erased, and came again, is not the
+    /// customer's. One without a profile may be half erased.
+    async fn claimed(&self, profile: &Customer) -> Result<Vec<Self>, Error> {
+        let mut claimed = Vec::new();
+        for guest in &profile.guests {
+            let items = self.table.collection(&CustomerById { id: guest }).await?;
+            if CustomerById::guest(&items).is_none_or(|guest| guest.is_claimed_by(&self.id)) {
+                claimed.push(Self { id: guest.clone(), ..self.clone() });
+            }
+        }
+        Ok(claimed)
+    }
+
     /// Deletes the profile of a guest. Without a profile, orders under the id tell that there was a guest: an erasure that
     /// was interrupted goes on with them. A guest without orders who was erased is one who never was.
-    async fn delete_guest(&self) -> Answer<()> {
+    async fn erase_guest(&self) -> Answer<()> {
+        if self.delete_guest().await? {
+            return Ok(());
+        }
+        let (orders, _) = self.table.after(&self.orders(), None, 1).await?;
+        if orders.is_empty() { Err(Problem::not_found("guest")) } else { Ok(()) }
+    }
+
+    /// Deletes the profile of a guest. Returns whether there was one.
+    async fn delete_guest(&self) -> Answer<bool> {
         let (mut retries, mut was_there) = (self.budget.retries(), false);
         loop {
             let items = self.table.collection(&CustomerById { id: &self.id }).await?;
-            let Some(guest) = CustomerById::guest(&items) else { break };
+            let Some(guest) = CustomerById::guest(&items) else { return Ok(was_there) };
             was_there = true;
             refuse_if_any(self.unfinished(Step::Look).await?)?;
             if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
-                return Ok(());
+                return Ok(true);
             }
             if !retries.pause().await {
                 return Err(Error::contention("other requests were changing the guest for too long").into());
             }
         }
-        let (orders, _) = self.table.after(&self.orders(), None, 1).await?;
-        if was_there || !orders.is_empty() { Ok(()) } else { Err(Problem::not_found("guest")) }
     }
 
     fn orders(&self) -> OrdersOfCustomer<'_> {

@@ -16,6 +16,7 @@ http_api::routes! {
     cancel_order
     capture_payment
     change_order_status
+    claim_guest
     confirm_image
     confirm_refund
     create_customer

@@ -1,7 +1,7 @@
 //! `POST /orders/{orderId}/returns`: requests the return of units of a delivered order.
 
 use http_api::{Answer, Caller, Created, Example, Json, Kind, Path, ReturnView, Route, Scope};
-use key_schema::entity::{LineUnits, Order};
+use key_schema::entity::LineUnits;
 use key_schema::value::{IdempotencyKey, Name, OrderId, ReturnId};
 use ordering::steps::ReturnRequest;
 use ordering::{Lifecycle, RequestedLine, Withdrawal};
@@ -18,6 +18,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/returns", Scope::Shop)
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits, Kind::WithdrawalOver])
     .access(ordering::REQUEST_RETURN)
+    .access(table::LETS_IN)
     .example(
         Example::at("09:51:50")
             .path("ccc44633-c523-5b35-9669-978f6b6bc252")
@@ -49,8 +50,7 @@ pub async fn handle(
 
     let within_days = (!caller.is_admin).then_some(withdrawal.days);
     let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within_days };
-    let may_see = |order: &Order| caller.may_see(&order.customer_id);
-    let requested = orders.request_return(&order, request, may_see, budget).await?;
+    let requested = orders.request_return(&order, request, caller.customer(), budget).await?;
     let answer = changed::answer(requested, "order", |whole| units::return_of(whole, &id))?;
     Ok(Created { location: format!("/orders/{order}/returns"), answer })
 }

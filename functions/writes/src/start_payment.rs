@@ -22,6 +22,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::REPORT_PAYMENT)
+    .access(table::LETS_IN)
     .grants(&[payments::READ_SECRET])
     .example(Example::at("09:35:10").path("9375d7e6-a688-5d10-8541-7fecc5582493"));
 
@@ -37,8 +38,10 @@ pub async fn handle(
     OptionalJson(Start {}): OptionalJson<Start>,
     budget: Budget,
 ) -> Answer<Json<PaymentIntentView>> {
-    let order = table.order(&id, budget).await?.filter(|whole| caller.may_see(&whole.order.customer_id));
-    let whole = order.ok_or_else(|| Problem::not_found("order"))?;
+    let whole = match table.order(&id, budget).await? {
+        Some(whole) if table.lets_in(caller.customer(), &whole.order.customer_id).await? => whole,
+        _ => return Err(Problem::not_found("order")),
+    };
     let nothing_to_pay = || {
         Problem::new(Kind::InvalidTransition, "Gift cards have paid the order.").with("orderStatus", whole.order.status)
     };

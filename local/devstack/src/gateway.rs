@@ -213,7 +213,7 @@ impl Gateway {
             let detail = format!("scope: {:?} is not one of {}", wanted.scope, known.join(", "));
             return self.problem(GatewayError::BadRequest, &detail);
         };
-        match self.tokens.issue(&wanted.sub, scope) {
+        match self.tokens.issue(&wanted.sub, scope, wanted.email.as_deref()) {
             Ok(token) => {
                 let body = json!({ "token": token }).to_string();
                 answer(StatusCode::OK, "application/json", body)
@@ -266,6 +266,8 @@ struct TokenRequest {
     sub: String,
     /// A scope of the template, by its short or full name.
     scope: String,
+    /// The address that the token says is verified.
+    email: Option<String>,
 }
 
 /// The gateway as an axum service. It logs one line for each request.

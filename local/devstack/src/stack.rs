@@ -333,7 +333,7 @@ impl Stack {
 
     /// A token that the gateway accepts, whoever the issuer is.
     pub fn token(&self, sub: &str, scope: &str) -> Result<String> {
-        self.gateway.tokens.issue(sub, scope)
+        self.gateway.tokens.issue(sub, scope, None)
     }
 
     /// A token with any claims, signed by the stack. The gateway may still refuse it.

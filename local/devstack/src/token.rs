@@ -48,6 +48,15 @@ struct Claims<'a> {
     iat: u64,
     exp: u64,
     token_use: &'a str,
+    #[serde(flatten)]
+    email: Option<VerifiedEmail<'a>>,
+}
+
+/// The claims of an address that the issuer has verified, as OpenID Connect has them.
+#[derive(Serialize)]
+struct VerifiedEmail<'a> {
+    email: &'a str,
+    email_verified: bool,
 }
 
 impl Tokens {
@@ -87,12 +96,12 @@ impl Tokens {
         }
     }
 
-    /// A token for this caller, valid for twelve hours.
-    pub fn issue(&self, sub: &str, scope: &str) -> Result<String> {
-        self.issue_at(now()?, sub, scope)
+    /// A token for this caller, valid for twelve hours. With an address, it says that the address is verified.
+    pub fn issue(&self, sub: &str, scope: &str, email: Option<&str>) -> Result<String> {
+        self.issue_at(now()?, sub, scope, email)
     }
 
-    fn issue_at(&self, now: u64, sub: &str, scope: &str) -> Result<String> {
+    fn issue_at(&self, now: u64, sub: &str, scope: &str, email: Option<&str>) -> Result<String> {
         let claims = Claims {
             sub,
             scope,
@@ -101,6 +110,7 @@ impl Tokens {
             iat: now,
             exp: now + LIFETIME_SECONDS,
             token_use: "access",
+            email: email.map(|email| VerifiedEmail { email, email_verified: true }),
         };
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).context("cannot sign a token")
     }
@@ -177,28 +187,37 @@ mod tests {
     #[test]
     fn a_token_says_who_the_caller_is_and_what_it_may_do() {
         let tokens = tokens();
-        let claims = tokens.verify(&tokens.issue("ada", "read").unwrap()).unwrap();
+        let claims = tokens.verify(&tokens.issue("ada", "read", None).unwrap()).unwrap();
         assert_eq!(claims["sub"], "ada");
         assert_eq!(claims["scope"], "read");
         assert_eq!(claims["token_use"], "access");
     }
 
     #[test]
+    fn a_token_says_which_address_is_verified_if_it_was_asked_to() {
+        let tokens = tokens();
+        let claims = tokens.verify(&tokens.issue("ada", "read", Some("ada@example.com")).unwrap()).unwrap();
+        assert_eq!((&claims["email"], &claims["email_verified"]), (&"ada@example.com".into(), &true.into()));
+        let claims = tokens.verify(&tokens.issue("ada", "read", None).unwrap()).unwrap();
+        assert!(!claims.contains_key("email") && !claims.contains_key("email_verified"));
+    }
+
+    #[test]
     fn a_token_of_another_stack_is_refused() {
-        let token = tokens().issue("ada", "admin").unwrap();
+        let token = tokens().issue("ada", "admin", None).unwrap();
         assert_eq!(tokens().verify(&token), None);
     }
 
     #[test]
     fn a_token_that_has_expired_is_refused() {
         let tokens = tokens();
-        assert_eq!(tokens.verify(&tokens.issue_at(1_700_000_000, "ada", "read").unwrap()), None);
+        assert_eq!(tokens.verify(&tokens.issue_at(1_700_000_000, "ada", "read", None).unwrap()), None);
     }
 
     #[test]
     fn an_unsigned_token_is_refused() {
         let tokens = tokens();
-        let token = tokens.issue("ada", "read").unwrap();
+        let token = tokens.issue("ada", "read", None).unwrap();
         let payload = token.split('.').nth(1).unwrap();
         // {"alg":"none","typ":"JWT"}
         assert_eq!(tokens.verify(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.")), None);
@@ -207,7 +226,7 @@ mod tests {
     #[test]
     fn a_token_signed_with_another_algorithm_is_refused_although_its_secret_is_right() {
         let tokens = tokens();
-        let claims = tokens.verify(&tokens.issue("ada", "read").unwrap()).unwrap();
+        let claims = tokens.verify(&tokens.issue("ada", "read", None).unwrap()).unwrap();
         for algorithm in [Algorithm::HS384, Algorithm::HS512] {
             let token = jsonwebtoken::encode(&Header::new(algorithm), &claims, &tokens.encoding).unwrap();
             assert_eq!(tokens.verify(&token), None, "{algorithm:?}");
@@ -218,7 +237,7 @@ mod tests {
     fn a_kept_secret_makes_tokens_outlive_a_restart() {
         let directory = std::env::temp_dir().join(format!("devstack-token-{}", Uuid::new_v4()));
         std::fs::create_dir(&directory).unwrap();
-        let token = Tokens::kept_in(&directory, "devstack", "notes").unwrap().issue("ada", "read").unwrap();
+        let token = Tokens::kept_in(&directory, "devstack", "notes").unwrap().issue("ada", "read", None).unwrap();
         assert!(Tokens::kept_in(&directory, "devstack", "notes").unwrap().verify(&token).is_some());
         std::fs::remove_dir_all(&directory).unwrap();
     }

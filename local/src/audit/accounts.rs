@@ -46,6 +46,8 @@ pub(super) struct Accounts {
     pub(super) uses: BTreeMap<DiscountCode, i64>,
     /// Claims by key: the customer who holds the claim, and the customer whose profile names it.
     pub(super) claims: BTreeMap<String, [Option<CustomerId>; 2]>,
+    /// For each guest and each customer of whom one names the other: whether the guest does, and whether the customer does.
+    pub(super) guests: BTreeMap<(CustomerId, CustomerId), [bool; 2]>,
     pub(super) bounds: BTreeMap<Aggregate, Bounds>,
     pub(super) counted: BTreeMap<Aggregate, Counts>,
 }
@@ -104,6 +106,7 @@ impl Accounts {
             numbers: Numbers::default(),
             uses: BTreeMap::new(),
             claims: BTreeMap::new(),
+            guests: BTreeMap::new(),
             bounds: BTreeMap::new(),
             counted: BTreeMap::new(),
         }
@@ -181,7 +184,7 @@ impl Accounts {
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
             CustomerAddresses::TYPE => self.read(item, |_, _: CustomerAddresses| {}),
             ShippingRates::TYPE => self.read(item, |_, _: ShippingRates| {}),
-            Guest::TYPE => self.read(item, |_, _: Guest| {}),
+            Guest::TYPE => self.read(item, Self::guest),
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
                 accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
             }),
@@ -271,11 +274,20 @@ impl Accounts {
             }
             return;
         }
-        let Customer { customer_id: id, email, username, .. } = customer;
+        let Customer { customer_id: id, email, username, guests, .. } = customer;
+        for guest in guests {
+            self.guests.entry((guest, id.clone())).or_default()[1] = true;
+        }
         let email = EmailClaim { email, customer_id: id.clone() };
         self.claim(email.key().partition)[1] = Some(id.clone());
         let username = UsernameClaim { username, customer_id: id.clone() };
         self.claim(username.key().partition)[1] = Some(id);
+    }
+
+    fn guest(&mut self, guest: Guest) {
+        if let Some(customer) = guest.claimed_by {
+            self.guests.entry((guest.customer_id, customer)).or_default()[0] = true;
+        }
     }
 
     /// The two sides of a claim: its holder, and the customer whose profile names it.

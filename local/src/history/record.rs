@@ -45,6 +45,10 @@ pub(super) struct CustomerRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub erased_at: Option<Timestamp>,
+    /// The guests whom the customer has claimed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    pub guests: Vec<CustomerId>,
 }
 
 /// A guest with orders. Guests without orders expire, and are no history.
@@ -57,6 +61,10 @@ pub(super) struct GuestRecord {
     /// 1 to 200 visible characters on one line.
     pub name: String,
     pub created_at: Timestamp,
+    /// The customer who has claimed the guest, and names the guest among `guests`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub claimed_by: Option<CustomerId>,
 }
 
 /// A product with its stock.
@@ -247,8 +255,10 @@ impl CustomerRecord {
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
         require(&mut reasons, !self.customer_id.is_guest(), || "customerId: is that of a guest".to_owned());
-        let Self { customer_id, username, email, created_at, version, erased_at, .. } = self.clone();
-        let customer = Customer { customer_id, username, email, name, created_at, version, erased_at };
+        let are_guests = self.guests.len() <= Customer::MOST_GUESTS && self.guests.iter().all(CustomerId::is_guest);
+        require(&mut reasons, are_guests, || "guests: at most 20 ids that begin with guest-".to_owned());
+        let Self { customer_id, username, email, created_at, version, erased_at, guests, .. } = self.clone();
+        let customer = Customer { customer_id, username, email, name, created_at, version, erased_at, guests };
         if let Some(at) = erased_at {
             past(&mut reasons, "erasedAt", at, now);
             let has_texts = || "erasedAt: an erased customer has no name and no address".to_owned();
@@ -265,9 +275,11 @@ impl GuestRecord {
         let name = name(&mut reasons, "name", &self.name);
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.customer_id.is_guest(), || "customerId: must begin with guest-".to_owned());
-        let Self { customer_id, email, created_at, .. } = self.clone();
+        let is_by_customer = self.claimed_by.as_ref().is_none_or(|customer| !customer.is_guest());
+        require(&mut reasons, is_by_customer, || "claimedBy: is that of a guest".to_owned());
+        let Self { customer_id, email, created_at, claimed_by, .. } = self.clone();
         if reasons.is_empty() {
-            Ok(Guest { customer_id, email, name, created_at, expires_at: None })
+            Ok(Guest { customer_id, email, name, created_at, expires_at: None, claimed_by })
         } else {
             Err(reasons)
         }
@@ -276,15 +288,15 @@ impl GuestRecord {
 
 impl From<Guest> for GuestRecord {
     fn from(guest: Guest) -> Self {
-        let Guest { customer_id, email, name, created_at, expires_at: _ } = guest;
-        Self { customer_id, email, name, created_at }
+        let Guest { customer_id, email, name, created_at, expires_at: _, claimed_by } = guest;
+        Self { customer_id, email, name, created_at, claimed_by }
     }
 }
 
 impl From<Customer> for CustomerRecord {
     fn from(customer: Customer) -> Self {
-        let Customer { customer_id, username, email, name, created_at, version, erased_at } = customer;
-        Self { customer_id, username, email, name, created_at, version, erased_at }
+        let Customer { customer_id, username, email, name, created_at, version, erased_at, guests } = customer;
+        Self { customer_id, username, email, name, created_at, version, erased_at, guests }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The caller of a route, and the scopes of tokens.
 
-use key_schema::value::{CustomerId, GuestSecret};
+use key_schema::value::{CustomerId, EmailAddress, GuestSecret};
 
 use crate::event::Claims;
 use crate::{Kind, Problem};
@@ -42,6 +42,8 @@ pub struct Caller {
     pub id: CustomerId,
     /// Whether the token has [`ADMIN_SCOPE`].
     pub is_admin: bool,
+    /// The token's address, if the issuer of the token has verified that it is the caller's.
+    pub verified_email: Option<EmailAddress>,
 }
 
 impl Caller {
@@ -54,7 +56,8 @@ impl Caller {
             return Ok(None);
         }
         let unauthorized = || Problem::new(Kind::Unauthorized, "This route needs a valid bearer token.");
-        let Claims { sub, scope: scopes } = claims.ok_or_else(unauthorized)?;
+        let claims = claims.ok_or_else(unauthorized)?;
+        let Claims { sub, scope: scopes, .. } = claims;
         let id = sub.as_deref().and_then(|sub| sub.parse().ok());
         // A guest has a secret and no token. A token with a guest's id would open that guest's orders.
         let id = id.filter(|id: &CustomerId| !id.is_guest()).ok_or_else(unauthorized)?;
@@ -63,16 +66,22 @@ impl Caller {
             let wanted = scope.any_of().join(" or ");
             return Err(Problem::new(Kind::Forbidden, format!("This route needs a token with the scope {wanted}.")));
         }
-        Ok(Some(Self { id, is_admin: scopes.contains(&ADMIN_SCOPE) }))
+        Ok(Some(Self { id, is_admin: scopes.contains(&ADMIN_SCOPE), verified_email: claims.verified_email() }))
     }
 
     /// The caller who has this secret.
     pub(crate) fn guest(secret: &GuestSecret) -> Self {
-        Self { id: secret.guest_id(), is_admin: false }
+        Self { id: secret.guest_id(), is_admin: false, verified_email: None }
     }
 
-    /// Whether the caller may see the data of this customer.
-    pub fn may_see(&self, owner: &CustomerId) -> bool {
+    /// Whether the caller is this customer or guest, or an admin. A customer may also see what belongs to the guests whom
+    /// they have claimed: `Reader::lets_in` asks the table for that.
+    pub fn is_or_serves(&self, owner: &CustomerId) -> bool {
         self.is_admin || self.id == *owner
+    }
+
+    /// The customer or guest who asks; `None` for an admin, who may see everything.
+    pub fn customer(&self) -> Option<&CustomerId> {
+        (!self.is_admin).then_some(&self.id)
     }
 }

@@ -81,7 +81,27 @@ impl FromRequest for OwnCustomer {
 
     fn from_request(request: &Request) -> Result<Self, Problem> {
         let customer = request.path(CustomerId::NAME)?;
-        if request.caller()?.may_see(&customer) { Ok(Self(customer)) } else { Err(Problem::not_found("customer")) }
+        if request.caller()?.is_or_serves(&customer) { Ok(Self(customer)) } else { Err(Problem::not_found("customer")) }
+    }
+
+    fn describe(description: Description) -> Description {
+        description.path(CustomerId::NAME).refuses(&[Kind::NotFound])
+    }
+}
+
+/// The customer in the path, or a guest whom the caller may have claimed. `Reader::lets_in` tells whether the caller may
+/// see what belongs to them.
+#[derive(Clone, Debug)]
+pub struct CustomerOrGuest {
+    pub id: CustomerId,
+    pub caller: Caller,
+}
+
+impl FromRequest for CustomerOrGuest {
+    const PATH_PARAMETER: Option<&'static str> = Some(CustomerId::NAME);
+
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        Ok(Self { id: request.path(CustomerId::NAME)?, caller: request.caller()?.clone() })
     }
 
     fn describe(description: Description) -> Description {
@@ -133,7 +153,7 @@ impl FromRequest for OwnGuest {
     }
 }
 
-/// The guest in the path of a route of staff, who need not have the guest's secret.
+/// The guest in the path of a route that does not need the guest's secret.
 #[derive(Clone, Debug)]
 pub struct GuestOfPath(pub CustomerId);
 

@@ -47,7 +47,8 @@ pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
 pub use extract::{
-    FromRequest, GuestOfPath, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path, PathParameter, Query, SignedBody,
+    CustomerOrGuest, FromRequest, GuestOfPath, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path, PathParameter,
+    Query, SignedBody,
 };
 pub use handler::{Handler, fits};
 pub use idempotency::Once;

@@ -72,6 +72,8 @@ kinds! {
     PriceChanged = "price-changed" CONFLICT "The order comes to another total";
     /// The product has as many images as a product may have.
     TooManyImages = "too-many-images" CONFLICT "The product has too many images";
+    /// The customer has claimed as many guests as a customer may claim.
+    TooManyGuests = "too-many-guests" CONFLICT "The customer has too many guests";
     /// The country is in no zone of the shipping rates, or the order is beyond every band of its zone.
     ProductRecalled = "product-recalled" CONFLICT "A product is recalled";
     NotShipped = "not-shipped" CONFLICT "The shop does not ship there";

@@ -90,6 +90,8 @@ pub struct Example {
     pub query: &'static str,
     /// Up to two headers that not every request has.
     pub headers: [Option<(&'static str, &'static str)>; 2],
+    /// The address that the issuer of the token has verified, if the token says one.
+    pub verified_email: Option<&'static str>,
     /// The body, as JSON.
     pub body: Option<&'static str>,
 }
@@ -97,7 +99,7 @@ pub struct Example {
 impl Example {
     /// A request at this time of day, without parameters, header and body.
     pub const fn at(at: &'static str) -> Self {
-        Self { at, path: "", query: "", headers: [None; 2], body: None }
+        Self { at, path: "", query: "", headers: [None; 2], verified_email: None, body: None }
     }
 
     /// The same request with these values of the path parameters, with a slash between them.
@@ -119,6 +121,11 @@ impl Example {
         assert!(self.headers[at].is_none(), "an example has at most two headers");
         self.headers[at] = Some((name, value));
         self
+    }
+
+    #[must_use]
+    pub const fn verified_email(self, verified_email: &'static str) -> Self {
+        Self { verified_email: Some(verified_email), ..self }
     }
 
     #[must_use]

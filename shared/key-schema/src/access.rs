@@ -28,9 +28,9 @@ pub struct Access {
 /// condition of an update tests. A star stands for the rest of a name. All other attributes stay as the item was put. A
 /// test compares the list with the calls of an eventful day, and every test enforces it.
 pub const CHANGED: &[(&str, &[&str])] = &[
-    (Customer::TYPE, &["email", "name", "username", "version"]),
+    (Customer::TYPE, &["email", "guests", "name", "username", "version"]),
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
-    (Guest::TYPE, &["expiresAt"]),
+    (Guest::TYPE, &["claimedBy", "expiresAt"]),
     (Cart::TYPE, &["expiresAt", "lines", "version"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),

@@ -6,7 +6,7 @@
 
 use key_schema::entity::{LineUnits, Order, OrderStatus, Report, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
-use key_schema::value::{IntentId, InvoiceId, Money, OrderId, ShipmentId, Timestamp};
+use key_schema::value::{CustomerId, IntentId, InvoiceId, Money, OrderId, ShipmentId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
@@ -51,7 +51,7 @@ impl Lifecycle {
         captures: bool,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::Advance { to, captures }, budget).await
+        self.change(id, Meant::Any, Transition::Advance { to, captures }, budget).await
     }
 
     /// Ships units of the order: [`steps::ship_items`](crate::steps::ship_items).
@@ -61,13 +61,13 @@ impl Lifecycle {
         request: ShipmentRequest<'_>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::ShipItems(request), budget).await
+        self.change(id, Meant::Any, Transition::ShipItems(request), budget).await
     }
 
     /// Records that a shipment was delivered: [`steps::deliver_shipment`](crate::steps::deliver_shipment).
     pub async fn deliver_shipment(&self, id: &ShipmentId, budget: Budget) -> Result<Transitioned, Error> {
         let Some(order) = id.order() else { return Ok(Transitioned::NotFound) };
-        self.change(&order, |_| true, Transition::DeliverShipment { id }, budget).await
+        self.change(&order, Meant::Any, Transition::DeliverShipment { id }, budget).await
     }
 
     /// Records that the customer started to pay: [`steps::start_payment`](crate::steps::start_payment).
@@ -79,7 +79,7 @@ impl Lifecycle {
         amount: Money,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::StartPayment { intent, attempt, amount }, budget).await
+        self.change(id, Meant::Any, Transition::StartPayment { intent, attempt, amount }, budget).await
     }
 
     /// Records what the payment provider reported: [`steps::report_payment`](crate::steps::report_payment).
@@ -91,7 +91,7 @@ impl Lifecycle {
         report: Report,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::ReportPayment { intent, amount, report }, budget).await
+        self.change(id, Meant::Any, Transition::ReportPayment { intent, amount, report }, budget).await
     }
 
     /// Asks for the capture of an invoice's authorized payment: [`steps::request_capture`](crate::steps::request_capture).
@@ -114,59 +114,59 @@ impl Lifecycle {
         self.change_by_invoice(invoice, Transition::ConfirmRefund { reference }, budget).await
     }
 
-    /// Cancels the order in one transaction, if the caller `may_see` it: [`steps::cancel`](crate::steps::cancel).
+    /// Cancels the order in one transaction, if this customer may see it: [`steps::cancel`](crate::steps::cancel).
     pub async fn cancel(
         &self,
         id: &OrderId,
         cancel: Cancel<'_>,
-        may_see: impl Fn(&Order) -> bool,
+        by: Option<&CustomerId>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |whole| may_see(&whole.order), Transition::Cancel(cancel), budget).await
+        self.change(id, Meant::SeenBy(by), Transition::Cancel(cancel), budget).await
     }
 
-    /// Cancels units of the order in one transaction, if the caller `may_see` it:
+    /// Cancels units of the order in one transaction, if this customer may see it:
     /// [`steps::cancel_units`](crate::steps::cancel_units).
     pub async fn cancel_units(
         &self,
         id: &OrderId,
         lines: &[LineUnits],
         cancel: Cancel<'_>,
-        may_see: impl Fn(&Order) -> bool,
+        by: Option<&CustomerId>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |whole| may_see(&whole.order), Transition::CancelUnits { lines, cancel }, budget).await
+        self.change(id, Meant::SeenBy(by), Transition::CancelUnits { lines, cancel }, budget).await
     }
 
-    /// Records that the customer wants to send units back, if the caller `may_see` the order:
+    /// Records that the customer wants to send units back, if this customer may see the order:
     /// [`steps::request_return`](crate::steps::request_return).
     pub async fn request_return(
         &self,
         id: &OrderId,
         request: ReturnRequest<'_>,
-        may_see: impl Fn(&Order) -> bool,
+        by: Option<&CustomerId>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |whole| may_see(&whole.order), Transition::RequestReturn(request), budget).await
+        self.change(id, Meant::SeenBy(by), Transition::RequestReturn(request), budget).await
     }
 
     /// Records that staff received or refused a return: [`steps::receive_return`](crate::steps::receive_return).
     pub async fn receive_return(&self, receipt: Receipt<'_>, budget: Budget) -> Result<Transitioned, Error> {
         let Some(order) = receipt.id.order() else { return Ok(Transitioned::NotFound) };
-        self.change(&order, |_| true, Transition::ReceiveReturn(receipt), budget).await
+        self.change(&order, Meant::Any, Transition::ReceiveReturn(receipt), budget).await
     }
 
     /// Cancels the order if it is not paid and was placed at or before the deadline:
     /// [`steps::expire`](crate::steps::expire). Returns whether this call cancelled it.
     pub async fn expire(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
-        let change = self.change(id, |_| true, Transition::Expire { deadline }, budget).await?;
+        let change = self.change(id, Meant::Any, Transition::Expire { deadline }, budget).await?;
         Ok(matches!(change, Transitioned::Done(_)))
     }
 
     /// Cancels the order if its payment lapsed and it was placed at or before the deadline:
     /// [`steps::expire_lapsed`](crate::steps::expire_lapsed). Returns whether this call cancelled it.
     pub async fn expire_lapsed(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
-        let change = self.change(id, |_| true, Transition::ExpireLapsed { deadline }, budget).await?;
+        let change = self.change(id, Meant::Any, Transition::ExpireLapsed { deadline }, budget).await?;
         Ok(matches!(change, Transitioned::Done(_)))
     }
 
@@ -180,14 +180,14 @@ impl Lifecycle {
         let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Transitioned::NotFound) };
         // An id of the current form contains an order's id, but that order's invoice may have an id of the last
         // release.
-        self.change(&order, |whole| whole.invoice.invoice_id == *invoice, transition, budget).await
+        self.change(&order, Meant::WithInvoice(invoice), transition, budget).await
     }
 
-    /// Makes the requests of a [`Changing`], within the budget. An order that fails `is_meant` counts as not found.
+    /// Makes the requests of a [`Changing`], within the budget. An order that is not meant counts as not found.
     async fn change(
         &self,
         id: &OrderId,
-        is_meant: impl Fn(&WholeOrder) -> bool,
+        meant: Meant<'_>,
         transition: Transition<'_>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
@@ -202,9 +202,12 @@ impl Lifecycle {
                         let contention = || Error::contention("other requests were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
-                    let whole = self.reader.order(id, budget).await?.filter(&is_meant);
-                    let Some(whole) = whole else { return Ok(Transitioned::NotFound) };
-                    changing.found(whole, Timestamp::now())?
+                    match self.reader.order(id, budget).await? {
+                        Some(whole) if self.is_meant(&whole, meant).await? => {
+                            changing.found(whole, Timestamp::now())?
+                        }
+                        _ => return Ok(Transitioned::NotFound),
+                    }
                 }
                 Next::Settle(whole) => changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?,
                 Next::Write(writes, sent) => match self.writer.write_all(writes, budget).await {
@@ -220,11 +223,28 @@ impl Lifecycle {
         }
     }
 
+    async fn is_meant(&self, whole: &WholeOrder, meant: Meant<'_>) -> Result<bool, Error> {
+        match meant {
+            Meant::Any => Ok(true),
+            Meant::WithInvoice(id) => Ok(whole.invoice.invoice_id == *id),
+            Meant::SeenBy(customer) => self.reader.lets_in(customer, &whole.order.customer_id).await,
+        }
+    }
+
     /// The order with its header and its invoice from one snapshot read.
     async fn settled(&self, whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
         let keys = vec![Order::key_of(&whole.order.order_id), whole.invoice.key()];
         Ok(with(whole, self.reader.transact_get(keys, budget).await?))
     }
+}
+
+/// The orders that a change is about. Any other order counts as not found.
+#[derive(Clone, Copy)]
+enum Meant<'a> {
+    Any,
+    WithInvoice(&'a InvoiceId),
+    /// What this customer may see; anything if there is none, which is staff.
+    SeenBy(Option<&'a CustomerId>),
 }
 
 /// The order with this header and this invoice in the place of its own.

@@ -35,6 +35,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             created_at: now(),
             version: 1,
             erased_at: None,
+            guests: Vec::new(),
         }),
         ..Found::default()
     };

@@ -174,6 +174,7 @@ impl<'a> Parts<'a> {
             created_at: self.at,
             version: number(revision).into(),
             erased_at: None,
+            guests: Vec::new(),
         };
         let quantity = Quantity::try_from(i64::from(number(revision)))?;
         let lines = (0..self.sizes.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });

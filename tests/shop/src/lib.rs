@@ -44,6 +44,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
 use devstack::{Bus, Deployment, Endpoints, FaultProxy, Functions, Options, Stack, Template};
@@ -55,7 +57,7 @@ use lambda::Environment;
 use local::functions;
 use reqwest::Client as Http;
 use serde_dynamo::Item;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
@@ -199,6 +201,20 @@ impl Shop {
 
     pub fn customer(&self, id: &str) -> Client {
         self.nobody().with_token(&self.stack.token(id, SHOP_SCOPE).expect("a token"))
+    }
+
+    /// A customer whose token proves this address, as a gateway passes it: all claims are texts.
+    pub fn customer_at(&self, id: &str, email: &str) -> Client {
+        self.customer_with(id, &json!({ "email": email, "email_verified": "true" }))
+    }
+
+    /// A customer whose token has these claims, too.
+    pub fn customer_with(&self, id: &str, claims: &Value) -> Client {
+        let token = self.stack.token(id, SHOP_SCOPE).expect("a token");
+        let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1).expect("a payload")).expect("base64");
+        let mut all: Map<String, Value> = serde_json::from_slice(&payload).expect("claims");
+        all.extend(claims.as_object().expect("claims").clone());
+        self.nobody().with_token(&self.stack.sign(&all.into()).expect("a token"))
     }
 
     pub fn admin(&self) -> Client {

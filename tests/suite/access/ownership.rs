@@ -154,7 +154,10 @@ pub async fn consume(shop: &Shop, name: &str) {
 pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
     match sample.scopes.as_slice() {
         [] => shop.nobody(),
-        [scope, ..] if scope == SHOP_SCOPE => shop.customer(&sample.caller),
+        [scope, ..] if scope == SHOP_SCOPE => match &sample.verified_email {
+            Some(email) => shop.customer_at(&sample.caller, email),
+            None => shop.customer(&sample.caller),
+        },
         _ => shop.admin(),
     }
 }

@@ -17,8 +17,7 @@ use shop::{Client, Reply, Shop, eur};
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
-use crate::invoice_numbers;
-use crate::{tax_engine, taxes};
+use crate::{claimed_guests, guests, invoice_numbers, tax_engine, taxes};
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {
@@ -66,6 +65,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
     taxed(&mut ada).await;
     taxed_by_an_engine(&mut ada).await;
     numbered(&mut ada).await;
+    claimed(&mut ada).await;
 
     let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
         fields.iter().map(|field| ((*schema).to_owned(), (*field).to_owned())).collect()
@@ -100,6 +100,14 @@ async fn numbered(ada: &mut Witness) {
     shop.number().await;
     ada.client = shop.customer("ada");
     ada.get(&format!("/orders/{}", order["orderId"].as_str().expect("an id"))).await;
+}
+
+/// A guest whom the customer has claimed.
+async fn claimed(ada: &mut Witness) {
+    let (shop, _) = claimed_guests::shop().await;
+    claimed_guests::claim(&shop.admin(), "ada", guests::ID).await.expect(204);
+    ada.client = shop.customer("ada");
+    ada.get(&format!("/customers/{}/export", guests::ID)).await;
 }
 
 /// A field that another test covers: an order is delayed if its message is a dead letter (`drain.rs`).

@@ -17,19 +17,19 @@ fn is_found(text: &str) -> bool {
     text.to_lowercase().contains("unmistakable")
 }
 
-async fn shop() -> Shop {
+pub async fn shop() -> Shop {
     let shop = Shop::open_counted().await;
     shop.product("thing", 1000, 100).await;
     shop
 }
 
-async fn introduce(shop: &Shop) -> Value {
+pub async fn introduce(shop: &Shop) -> Value {
     let guest = json!({ "email": "unmistakable@example.com", "name": "Unmistakable Name" }).to_string();
     shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201)
 }
 
 /// An order to an address.
-async fn order(shop: &Shop, key: &str) -> Reply {
+pub async fn order(shop: &Shop, key: &str) -> Reply {
     let mut body = things(1);
     body["shipTo"] = json!({
         "name": "U", "line1": "Unmistakable Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE",
@@ -43,12 +43,12 @@ async fn see(shop: &Shop, order: &Value) -> Reply {
     shop.nobody().send(Method::GET, &path, &[("guest-secret", SECRET)], None).await
 }
 
-async fn has_traces(shop: &Shop) -> bool {
+pub async fn has_traces(shop: &Shop) -> bool {
     is_found(&json!(shop.dump().await).to_string())
 }
 
 /// Two finished orders: a delivered one with a parcel and a flag, and a cancelled one.
-async fn with_orders(shop: &Shop) -> [Value; 2] {
+pub async fn with_orders(shop: &Shop) -> [Value; 2] {
     introduce(shop).await;
     let admin = shop.admin();
     let delivered = order(shop, "delivered").await.expect(201);

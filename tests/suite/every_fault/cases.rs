@@ -125,6 +125,13 @@ fn customers() -> Vec<Case> {
             format!("/customers/{}", FINISHED_GUEST.id),
         )
         .with_steps(),
+        Case::request(
+            "claim a guest",
+            "claim-guest",
+            Admin,
+            Method::PUT,
+            format!("/customers/bob/guests/{}", GUEST.id),
+        ),
         Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
     ]
 }

@@ -9,7 +9,7 @@ const HOST: &str = "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 pub(super) fn of(route: &Route) -> Value {
-    let Example { at, path, query, headers: own, body } = route.example;
+    let Example { at, path, query, headers: own, verified_email, body } = route.example;
     let body = body.map(|body| serde_json::from_str::<Value>(body).expect("JSON").to_string());
     let key = format!("{} {}", route.method.as_str(), route.path);
     let parameters: Map<String, Value> =
@@ -54,7 +54,11 @@ pub(super) fn of(route: &Route) -> Value {
         "time": format!("21/Nov/2026:{at} +0000"),
         "timeEpoch": moment.as_second() * 1000,
     });
-    if let Some(claims) = claims(route.scope) {
+    if let Some(mut claims) = claims(route.scope) {
+        if let Some(email) = verified_email {
+            claims["email"] = json!(email);
+            claims["email_verified"] = json!("true");
+        }
         headers["authorization"] = json!("Bearer header.claims.signature");
         context["authorizer"] = json!({ "jwt": { "claims": claims, "scopes": route.scope.any_of() } });
     }

@@ -1,9 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    CodeUse, Credit, Discount, GiftCard, GiftCardEntry, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine,
-    OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund, Reduction,
-    Refusal, Rejection, Stock, StockCell, TaxRate,
+    CodeUse, Credit, Customer, Discount, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order, OrderItem,
+    OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund,
+    Reduction, Refusal, Rejection, Stock, StockCell, TaxRate,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -91,6 +91,16 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let mark: PaymentDue = from_item(item()).expect("a mark");
                 rare.push(image("PaymentDue(Lapsed)", &PaymentDue { lapsed: true, ..mark }));
             }
+            ("customer", "Customer(First)") => {
+                let customer: Customer = from_item(item()).expect("a customer");
+                let guests = vec!["guest-claimed".parse().expect("an id")];
+                rare.push(image("Customer(Claiming)", &Customer { guests, ..customer }));
+            }
+            ("guest", "KeptGuest") => {
+                let guest: Guest = from_item(item()).expect("a guest");
+                let claimed_by = Some("claimant".parse().expect("an id"));
+                rare.push(image("Guest(Claimed)", &Guest { claimed_by, ..guest }));
+            }
             ("product", "Product(First)") => {
                 let product: Product = from_item(item()).expect("a product");
                 let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
@@ -147,7 +157,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 31 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 33 + rejections().len(), "a sample has another name than here");
     rare
 }
 

@@ -358,6 +358,7 @@ async fn live() -> Day {
     let shop = open().await;
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
+    crate::claimed_guests::looked_at(&shop).await;
     given_back(&shop).await;
     super::catalogue::images(&shop).await;
     super::catalogue::searched(&shop).await;

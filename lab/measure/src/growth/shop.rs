@@ -146,6 +146,7 @@ impl Shop {
                 created_at,
                 version: 1,
                 erased_at: None,
+                guests: Vec::new(),
             };
             let (email, customer_id) = (customer.email.clone(), customer.customer_id.clone());
             items.push(write_item(&EmailClaim { email, customer_id: customer_id.clone() })?);

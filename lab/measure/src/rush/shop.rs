@@ -124,6 +124,7 @@ impl Shop {
                 created_at: Timestamp::now(),
                 version: 1,
                 erased_at: None,
+                guests: Vec::new(),
             };
             let attributes = write_item(&customer)?.into_iter().map(|(name, value)| {
                 let value = match value {

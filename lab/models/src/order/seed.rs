@@ -56,6 +56,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
                 created_at: now(),
                 version: 1,
                 erased_at: None,
+                guests: vec![],
             },
         );
     }

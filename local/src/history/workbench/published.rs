@@ -115,7 +115,16 @@ impl Publication {
         });
         let created_at =
             item.time(&["createdat", "created", "signedupat", "registeredat", "date"], self.since, "the sign-up");
-        let record = CustomerRecord { customer_id, username, email, name, created_at, version: 1, erased_at: None };
+        let record = CustomerRecord {
+            customer_id,
+            username,
+            email,
+            name,
+            created_at,
+            version: 1,
+            erased_at: None,
+            guests: vec![],
+        };
         self.add(&item, Record::Customer(record));
     }
 

@@ -21,7 +21,7 @@ fn agrees(event: &Value) {
     assert_eq!(Some(ours.take_id()), context.request_id);
     let jwt = context.authorizer.as_ref().and_then(|authorizer| authorizer.jwt.as_ref());
     let claim = |name: &str| jwt.and_then(|jwt| jwt.claims.get(name).cloned());
-    let (sub, scope) = ours.claims().map(|Claims { sub, scope }| (sub.clone(), scope.clone())).unwrap_or_default();
+    let (sub, scope) = ours.claims().map(|Claims { sub, scope, .. }| (sub.clone(), scope.clone())).unwrap_or_default();
     assert_eq!((sub, scope), (claim("sub"), claim("scope")));
 
     let (ours, path) = ours.into_request().expect("a request");
@@ -93,4 +93,23 @@ proptest! {
             prop_assert!(is_base64 || request.body() == body.as_bytes());
         }
     }
+}
+
+#[test]
+fn only_a_verified_address_proves_anything() {
+    let verified = |claims: serde_json::Value| {
+        let claims: Claims = serde_json::from_value(claims).expect("claims");
+        claims.verified_email().map(|email| email.to_string())
+    };
+    let ada = "ada@example.com";
+    for proof in [json!("true"), json!(true)] {
+        assert_eq!(verified(json!({ "email": ada, "email_verified": proof })).as_deref(), Some(ada));
+    }
+    for proof in [json!("false"), json!(false), json!("TRUE"), json!(1), json!(null), json!(["true"])] {
+        assert_eq!(verified(json!({ "email": ada, "email_verified": proof })), None, "{proof}");
+    }
+    for email in [json!("ada"), json!(null), json!([ada]), json!(1)] {
+        assert_eq!(verified(json!({ "email": email, "email_verified": true })), None, "{email}");
+    }
+    assert_eq!(verified(json!({ "email": ada })), None);
 }

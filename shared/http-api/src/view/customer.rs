@@ -19,6 +19,11 @@ pub struct CustomerView {
     created_at: Timestamp,
     /// Also the `ETag`.
     version: u64,
+    /// The guests whom the customer has claimed. Each has its own list of orders, invoices and products, and its own
+    /// export, under `/customers/{guestId}`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    guests: Vec<CustomerId>,
     /// Left out of answers that only read the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<CustomerStatsView>,
@@ -52,6 +57,7 @@ impl From<Customer> for CustomerView {
             name: customer.name,
             created_at: customer.created_at,
             version: customer.version,
+            guests: customer.guests,
             stats: None,
         }
     }

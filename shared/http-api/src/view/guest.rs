@@ -14,10 +14,19 @@ pub struct GuestView {
     email: EmailAddress,
     name: String,
     created_at: Timestamp,
+    /// The customer who has claimed the guest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_by: Option<CustomerId>,
 }
 
 impl From<Guest> for GuestView {
     fn from(guest: Guest) -> Self {
-        Self { guest_id: guest.customer_id, email: guest.email, name: guest.name, created_at: guest.created_at }
+        Self {
+            guest_id: guest.customer_id,
+            email: guest.email,
+            name: guest.name,
+            created_at: guest.created_at,
+            claimed_by: guest.claimed_by,
+        }
     }
 }

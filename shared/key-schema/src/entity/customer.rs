@@ -25,6 +25,10 @@ pub struct Customer {
     /// The time at which the customer was erased. The profile is a tombstone since then: see [`erased`](Self::erased).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Timestamp>,
+    /// The guests whom the customer has claimed, at most [`MOST_GUESTS`](Self::MOST_GUESTS). One who was erased or has
+    /// expired may still be named: whether the claim holds is said by the guest alone, in `claimedBy`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guests: Vec<CustomerId>,
 }
 
 /// The texts of a tombstone. They satisfy every rule for the fields, and say nothing. The top-level domain is reserved, so
@@ -33,6 +37,9 @@ const ERASED: &str = "erased";
 const ERASED_EMAIL: &str = "erased@erased.invalid";
 
 impl Customer {
+    /// The most guests whom a customer may claim. An erasure of the customer goes through all of them in one request.
+    pub const MOST_GUESTS: usize = 20;
+
     /// The tombstone of this customer: the id and the times, and nothing about the person. It has no claims. It keeps the
     /// id from being used again, and proves that the customer was erased.
     ///
@@ -47,6 +54,7 @@ impl Customer {
             created_at: self.created_at,
             version: self.version + 1,
             erased_at: Some(at),
+            guests: Vec::new(),
         })
     }
 

@@ -21,18 +21,26 @@ pub struct Guest {
     /// The time of expiry, in seconds since 1970. The first order removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
+    /// The customer who proved that the guest's address is theirs. The customer sees and changes the guest's orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<CustomerId>,
 }
 
 impl Guest {
     /// A guest who has ordered nothing.
     pub fn new(customer_id: CustomerId, email: EmailAddress, name: String, now: Timestamp) -> Self {
         let expires_at = Some(now.as_second() + KEPT_WITHOUT_ORDER);
-        Self { customer_id, email, name, created_at: now, expires_at }
+        Self { customer_id, email, name, created_at: now, expires_at, claimed_by: None }
     }
 
     /// Whether the guest has expired, even if DynamoDB has not deleted the item yet.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|expires_at| expires_at <= now.as_second())
+    }
+
+    /// Whether this customer has claimed the guest.
+    pub fn is_claimed_by(&self, customer: &CustomerId) -> bool {
+        self.claimed_by.as_ref() == Some(customer)
     }
 
     /// Whether both come from the same request.

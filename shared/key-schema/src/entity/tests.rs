@@ -94,6 +94,7 @@ fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
         created_at: at("2026-11-21"),
         version: 1,
         erased_at: None,
+        guests: Vec::new(),
     };
     assert!(ada.is_same_sign_up(&Customer { created_at: at("2026-11-22"), version: 2, ..ada.clone() }));
     for other in [
@@ -115,6 +116,7 @@ fn an_erased_customer_is_a_valid_profile_that_says_nothing_about_the_person() {
         created_at: at("2026-11-21"),
         version: 3,
         erased_at: None,
+        guests: Vec::new(),
     };
     let tombstone = ada.erased(at("2026-11-22")).expect("a tombstone");
     assert!(tombstone.is_erased() && tombstone.is_tombstone() && !ada.is_tombstone());

@@ -36,6 +36,12 @@ impl EmailAddress {
         if text.contains('@') && text.len() <= 320 && is_key_part { Ok(Self(text)) } else { Err(not_an_address()) }
     }
 
+    /// Whether both are one address. As in keys, the case does not count.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let lower = |address: &Self| address.0.chars().flat_map(char::to_lowercase).collect::<String>();
+        lower(self) == lower(other)
+    }
+
     /// Deserializes a stored address, without validation.
     ///
     /// # Errors

@@ -58,6 +58,7 @@ pub(super) fn customer() -> Customer {
         created_at: "2026-11-21T09:32:00.000Z".parse().expect("a time"),
         version: 1,
         erased_at: None,
+        guests: Vec::new(),
     }
 }
 

@@ -14,6 +14,19 @@ pub async fn of_a_guest(shop: &mut MeteredShop) {
         shop.shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201);
     let path = format!("/customers/{}", guest["guestId"].as_str().expect("an id"));
     shop.pass().await;
+    let id = shop.id("c", 3);
+    let sign_up = json!({
+        "username": shop.id("u", 5), "email": format!("{}@example.com", shop.id("e", 5)), "name": shop.name('n'),
+    });
+    shop.shop.customer(&id).post("/customers", sign_up).await.expect(201);
+    shop.pass().await;
+    let claim = path.replace("/customers/", &format!("/customers/{id}/guests/"));
+    for case in ["of a guest without orders", "again"] {
+        shop.shop.admin().send(Method::PUT, &claim, &[], None).await.expect(204);
+        shop.check("claim-guest", case).await;
+    }
+    shop.shop.customer(&id).get(&format!("{path}/orders")).await.expect(200);
+    shop.check("list-customer-orders", "of a guest, by the claimant").await;
     shop.shop.admin().send(Method::DELETE, &path, &[], None).await.expect(204);
     shop.check("erase-customer", "of a guest without orders").await;
 }

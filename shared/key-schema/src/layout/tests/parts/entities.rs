@@ -76,6 +76,7 @@ impl Parts {
                 created_at: at,
                 version: number,
                 erased_at: None,
+                guests: self.until.map(|_| customer_id()).into_iter().collect(),
             }),
             AnyEntity::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
@@ -104,6 +105,7 @@ impl Parts {
                 name: text.clone(),
                 created_at: at,
                 expires_at: self.until.map(|_| at.as_second()),
+                claimed_by: self.until.map(|_| customer_id()),
             }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
