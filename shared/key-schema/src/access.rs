@@ -30,7 +30,7 @@ pub struct Access {
 pub const CHANGED: &[(&str, &[&str])] = &[
     (Customer::TYPE, &["email", "guests", "name", "username", "version"]),
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
-    (Guest::TYPE, &["claimedBy", "expiresAt"]),
+    (Guest::TYPE, &["claimedBy", "email", "expiresAt"]),
     (Cart::TYPE, &["expiresAt", "lines", "version"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),
