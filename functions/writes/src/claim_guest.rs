@@ -48,8 +48,8 @@ pub async fn handle(
             .filter(|guest| !guest.is_expired(now) && proof.is_none_or(|email| email.is_same(&guest.email)))
             .ok_or_else(|| Problem::not_found("guest"))?;
 
-        let writes = writes(&customer, guest, now)?;
-        if writes.is_empty() || writer.commit(writes, budget).await?.is_done() {
+        let missing = writes(&customer, guest, now)?;
+        if missing.is_empty() || writer.commit(missing, budget).await?.is_done() {
             return Ok(());
         }
         if !retries.pause().await {

@@ -99,15 +99,7 @@ impl Accounts {
                 self.breach(key, format!("it is claimed by {}, and in the profile of {}", text(claimed), text(held)));
             }
         }
-        for ((guest, customer), names) in std::mem::take(&mut self.guests) {
-            // A customer may still name a guest who was erased. But the erasure of the customer must find the guest.
-            if names == [true, false] {
-                self.breach(
-                    format!("guest {guest}"),
-                    format!("it is claimed by {customer}, who does not name the guest"),
-                );
-            }
-        }
+        self.claimed_guests();
         let ordered: Vec<_> = self.bounds.keys().filter_map(product).cloned().collect();
         for id in ordered.into_iter().filter(|id| !known.contains(id)) {
             self.breach(format!("product {id}"), "it is ordered, and not in the catalogue".to_owned());
@@ -115,6 +107,18 @@ impl Accounts {
         self.compare();
         self.report.breaches.sort();
         self.report
+    }
+
+    /// A customer may still name a guest who was erased. But the erasure of the customer must find the guest.
+    fn claimed_guests(&mut self) {
+        for ((guest, customer), names) in std::mem::take(&mut self.guests) {
+            if names == [true, false] {
+                self.breach(
+                    format!("guest {guest}"),
+                    format!("it is claimed by {customer}, who does not name the guest"),
+                );
+            }
+        }
     }
 
     fn balanced(&mut self, off: i64, of: impl FnOnce() -> String, what: &str) {
