@@ -34,7 +34,7 @@ async fn calls_beyond_a_function_s_task_are_refused() {
         (action, ask(&table, &keys))
     };
     let mut overreach = vec![
-        ("ListProducts", "Query", query(&table, None, "c#ada")),
+        ("GetOrder", "Query", query(&table, None, "c#ada")),
         ("GetOrder", "Query", query(&table, Some("GSI1"), "p#thing")),
         ("GetOrder", "GetItem", item(&table, "o#1")),
         ("GetInvoice", "Query", query(&table, Some("GSI2"), "c#ada")),

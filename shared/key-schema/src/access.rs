@@ -189,6 +189,12 @@ impl Access {
         Self { is_transactional: true, ..self }
     }
 
+    /// The same for the collections of guests alone: their ids begin like no customer's.
+    #[must_use]
+    pub const fn of_guests(self) -> Self {
+        Self { partition: "c#guest-{hash}", ..self }
+    }
+
     const fn to<E: Stored>(action: Action) -> Self {
         let place = E::PLACES[0];
         assert!(matches!(place.index, Index::Table), "the first place of an entity is in the table");
@@ -223,5 +229,22 @@ impl Access {
             Some((prefix, _)) => format!("{prefix}*"),
             None => partition,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::CustomerById;
+    use crate::value::GuestSecret;
+
+    #[test]
+    fn an_access_of_guests_is_to_the_collection_of_every_guest_and_of_no_customer() {
+        let secret: GuestSecret = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A".parse().expect("a secret");
+        let keys = Access::query::<CustomerById>().of_guests().leading_keys(Layout::V1);
+        let prefix = keys.strip_suffix('*').expect("a prefix");
+        assert!(Guest::key_of(&secret.guest_id()).partition.starts_with(prefix));
+        let customer = "guest".parse().expect("an id");
+        assert!(!Customer::key_of(&customer).partition.starts_with(prefix));
     }
 }

@@ -7,7 +7,7 @@ use key_schema::value::{CustomerId, Timestamp};
 use crate::{Error, Reader};
 
 /// The requests of [`Reader::lets_in`].
-pub const LETS_IN: &[Access] = &[Access::query::<CustomerById>()];
+pub const LETS_IN: &[Access] = &[Access::query::<CustomerById>().of_guests()];
 
 impl Reader {
     /// Whether this customer may see and change what belongs to `owner`. Staff, who are `None`, may. So may the owner, and
