@@ -4,6 +4,7 @@
 //! exported file is exported as the same file. Counters, shares of a discount and other derived values are not in the
 //! file; they follow from it.
 
+mod code_records;
 mod existing;
 mod export;
 mod import;

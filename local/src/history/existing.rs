@@ -16,9 +16,10 @@ use stock::ReadMode;
 use table::{Error, Reader};
 use tokio::time::sleep;
 
+use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::laws::{Circumstances, Placeable};
 use super::order_record::OrderRecord;
-use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, GuestRecord, ProductRecord, Record};
+use super::record::{CustomerRecord, GuestRecord, ProductRecord, Record};
 use super::write::Transaction;
 
 /// The answer of the table about a record.

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::order_record::OrderRecord;
-use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, GuestRecord, ProductRecord};
+use super::record::{CustomerRecord, GuestRecord, ProductRecord};
 
 /// The JSON Schema of a line of NDJSON, made from the types that read it.
 ///
