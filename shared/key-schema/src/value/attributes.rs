@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::{Invalid, Line};
 
@@ -12,9 +14,8 @@ const MOST: usize = 20;
 
 /// What tells the variants of a product apart, such as its size and its colour: at most 20 texts, each by its name. Names
 /// and texts are 1 to 100 visible characters on one line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Line>")]
-#[schema(value_type = BTreeMap<String, Line>)]
 pub struct Attributes(BTreeMap<String, String>);
 
 impl TryFrom<BTreeMap<String, Line>> for Attributes {
@@ -40,6 +41,21 @@ impl From<Attributes> for BTreeMap<String, String> {
         attributes.0
     }
 }
+
+impl PartialSchema for Attributes {
+    fn schema() -> RefOr<Schema> {
+        let names = match Line::schema() {
+            RefOr::T(names) => Some(names),
+            RefOr::Ref(_) => None,
+        };
+        let description =
+            "What tells the variants of a product apart, such as its size and its colour: texts by their names.";
+        let attributes = ObjectBuilder::new().schema_type(Type::Object).description(Some(description));
+        attributes.property_names(names).additional_properties(Some(Line::schema())).max_properties(Some(MOST)).into()
+    }
+}
+
+impl ToSchema for Attributes {}
 
 #[cfg(test)]
 mod tests {
