@@ -9,10 +9,13 @@ use key_schema::page::{Page, PageRequest};
 use key_schema::value::Timestamp;
 use table::{Budget, Error, Reader};
 
+use crate::owner;
+
 pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Shop)
     .summary(
         "Everything about a customer: first the profile with the address book and the cart, then each order with its lines, \
-         invoice, payments, returns and flag, newest first. The export of a guest, for staff and for the customer who has claimed the guest, has the guest in its first item.",
+         invoice, payments, returns and flag, newest first. The export of a guest, for staff and for the customer who has \
+         claimed the guest, has the guest in its first item.",
     )
     .limit(10, 20)
     .access(&[
@@ -29,13 +32,11 @@ const MOST: u8 = 25;
 /// The profile is read on each page, so a page after an erasure has nothing.
 pub async fn handle(
     table: Reader,
-    CustomerOrGuest { id, caller }: CustomerOrGuest,
+    of: CustomerOrGuest,
     List(Unfiltered {}, page): List<Unfiltered>,
     budget: Budget,
 ) -> Answer<Page<ExportedView>> {
-    if !table.lets_in(caller.customer(), &id).await? {
-        return Err(Problem::not_found("customer"));
-    }
+    let id = owner::seen(&table, of).await?;
     let items = table.collection(&CustomerById { id: &id }).await?;
     let now = Timestamp::now();
     let cart = items.iter().find_map(|item| match item {

@@ -27,7 +27,7 @@ pub async fn handle(
             Ok(Pollable { answer: Json(view), is_final: true })
         }
         Some(OrderState::Queued(order))
-            if table.lets_in(caller.customer(), &order.customer_id).await? && !order.is_expired(Timestamp::now()) =>
+            if !order.is_expired(Timestamp::now()) && table.lets_in(caller.customer(), &order.customer_id).await? =>
         {
             let is_final = order.refusal.is_some();
             Ok(Pollable { answer: Json(OrderStateView::Queued(order.into())), is_final })

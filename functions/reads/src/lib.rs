@@ -2,6 +2,8 @@
 //!
 //! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod owner;
+
 http_api::routes! {
     export_customer
     find_customer

@@ -1,11 +1,13 @@
 //! `GET /customers/{customerId}/invoices`: the invoices of a customer, oldest first.
 
-use http_api::{Answer, CustomerOrGuest, Example, InvoiceView, List, Problem, Route, Scope};
+use http_api::{Answer, CustomerOrGuest, Example, InvoiceView, List, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::InvoicesOfCustomer;
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
 use table::Reader;
+
+use crate::owner;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::Shop)
     .summary("The invoices of a customer, or of a guest whom the customer has claimed, in a time range, oldest first.")
@@ -15,11 +17,9 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::S
 
 pub async fn handle(
     table: Reader,
-    CustomerOrGuest { id: customer, caller }: CustomerOrGuest,
+    of: CustomerOrGuest,
     List(issued, page): List<TimeRange>,
 ) -> Answer<Page<InvoiceView>> {
-    if !table.lets_in(caller.customer(), &customer).await? {
-        return Err(Problem::not_found("customer"));
-    }
+    let customer = owner::seen(&table, of).await?;
     Ok(table.page(&InvoicesOfCustomer { customer: &customer, issued }, &page).await?.map(InvoiceView::from))
 }

@@ -1,11 +1,13 @@
 //! `GET /customers/{customerId}/orders`: the orders of a customer, newest first.
 
-use http_api::{Answer, CustomerOrGuest, Example, List, OrderView, Problem, Route, Scope};
+use http_api::{Answer, CustomerOrGuest, Example, List, OrderView, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::OrdersOfCustomer;
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
 use table::Reader;
+
+use crate::owner;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Shop)
     .summary("The orders of a customer, or of a guest whom the customer has claimed, in a time range, newest first.")
@@ -15,12 +17,10 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Sho
 
 pub async fn handle(
     table: Reader,
-    CustomerOrGuest { id: customer, caller }: CustomerOrGuest,
+    of: CustomerOrGuest,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderView>> {
-    if !table.lets_in(caller.customer(), &customer).await? {
-        return Err(Problem::not_found("customer"));
-    }
+    let customer = owner::seen(&table, of).await?;
     let page = table.page(&OrdersOfCustomer { customer: &customer, placed }, &page).await?;
     Ok(page.map(OrderView::from))
 }

@@ -1,26 +1,29 @@
 //! `GET /customers/{customerId}/products`: the order lines of a customer, oldest first.
 
-use http_api::{Answer, CustomerOrGuest, Example, List, OrderItemView, Problem, Route, Scope};
+use http_api::{Answer, CustomerOrGuest, Example, List, OrderItemView, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfCustomer;
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
 use table::Reader;
 
+use crate::owner;
+
 pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop)
-    .summary("The products that a customer, or a guest whom the customer has claimed, ordered in a time range, oldest first, as order lines.")
+    .summary(
+        "The products that a customer, or a guest whom the customer has claimed, ordered in a time range, oldest first, as \
+             order lines.",
+    )
     .access(&[Access::query::<ProductsOfCustomer>()])
     .access(table::LETS_IN)
     .example(Example::at("09:39:20").path("ada").query("from=2026-01-01T00%3A00%3A00Z&limit=10"));
 
 pub async fn handle(
     table: Reader,
-    CustomerOrGuest { id: customer, caller }: CustomerOrGuest,
+    of: CustomerOrGuest,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderItemView>> {
-    if !table.lets_in(caller.customer(), &customer).await? {
-        return Err(Problem::not_found("customer"));
-    }
+    let customer = owner::seen(&table, of).await?;
     let lines = table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?;
     Ok(lines.map(OrderItemView::from))
 }

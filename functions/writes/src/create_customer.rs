@@ -41,7 +41,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Created<Versioned<CustomerView>>> {
     let customer_id = sign_up.customer_id.unwrap_or_else(|| caller.id.clone());
-    if !caller.is_or_serves(&customer_id) {
+    if !caller.acts_for(&customer_id) {
         return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up another customer."));
     }
 

@@ -15,8 +15,8 @@ use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
-        "Erase a customer with the guests whom the customer has claimed or, as staff, a guest. The books stay: orders, invoices and payments keep the id, which then leads to \
-             nobody. Refused while an order is unfinished.",
+        "Erase a customer with the guests whom the customer has claimed or, as staff, a guest. The books stay: orders, \
+             invoices and payments keep the id, which then leads to nobody. Refused while an order is unfinished.",
     )
     .limit(10, 20)
     .refuses(&[Kind::NotFound, Kind::OpenOrders])
@@ -47,8 +47,9 @@ const AT_ONCE: usize = 10;
 const MOST_NAMED: usize = 20;
 
 /// First the profile becomes a tombstone, or that of a guest is deleted; then each order forgets what was written about the
-/// person. The guests whom a customer has claimed come before: until the tombstone, the profile names them. If the request ends in between, or an order was placed at the same moment, the same request again does the rest.
-/// Its answer is 204 only if nothing is left.
+/// person. The guests whom a customer has claimed come before: until the tombstone, the profile names them. If the request
+/// ends in between, or an order was placed at the same moment, the same request again does the rest. Its answer is 204 only
+/// if nothing is left.
 pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCustomer, budget: Budget) -> Answer<()> {
     let erasure = Erasure { table, writer, id, budget };
     if erasure.id.is_guest() {

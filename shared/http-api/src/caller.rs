@@ -76,7 +76,7 @@ impl Caller {
 
     /// Whether the caller is this customer or guest, or an admin. A customer may also see what belongs to the guests whom
     /// they have claimed: `Reader::lets_in` asks the table for that.
-    pub fn is_or_serves(&self, owner: &CustomerId) -> bool {
+    pub fn acts_for(&self, owner: &CustomerId) -> bool {
         self.is_admin || self.id == *owner
     }
 

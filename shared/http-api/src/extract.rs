@@ -81,7 +81,7 @@ impl FromRequest for OwnCustomer {
 
     fn from_request(request: &Request) -> Result<Self, Problem> {
         let customer = request.path(CustomerId::NAME)?;
-        if request.caller()?.is_or_serves(&customer) { Ok(Self(customer)) } else { Err(Problem::not_found("customer")) }
+        if request.caller()?.acts_for(&customer) { Ok(Self(customer)) } else { Err(Problem::not_found("customer")) }
     }
 
     fn describe(description: Description) -> Description {

@@ -9,7 +9,7 @@ use key_schema::value::{Money, Timestamp};
 use crate::discounts::Discounts;
 use crate::found::Found;
 use crate::tax_engine::TaxQuestion;
-use crate::tax_rules::Taxed;
+use crate::tax_rules::{Taxed, TaxedBy};
 use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules, cart};
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping` and the
@@ -49,9 +49,9 @@ impl Quote {
         }
         let request = basket.request();
         cart::is_of(request, found, now)?;
-        let goods = Goods::of(request, found, now)?;
-        let (lines, shipping_tax) = goods.taxed(found, rules)?;
-        let Goods { subtotal, discount, codes, net: goods, address, shipping, .. } = goods;
+        let mut goods = Goods::of(request, found, now)?;
+        let shipping_tax = goods.tax(found, rules)?;
+        let Goods { lines, subtotal, discount, codes, net: goods, address, shipping } = goods;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
@@ -65,7 +65,9 @@ impl Quote {
 
     /// What the shop's tax engine is asked about the basket. `None` if there is no engine, or no quote whatever it says.
     pub(crate) fn question(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Option<TaxQuestion> {
-        Goods::of(basket.request(), found, now).ok()?.question(found, rules.taxed()?)
+        // Only a shop with an engine computes its goods for the question.
+        let rules = rules.taxed().filter(|rules| rules.by == TaxedBy::Engine)?;
+        Some(Goods::of(basket.request(), found, now).ok()?.question(found, rules))
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -163,45 +165,38 @@ impl Goods {
         Ok(Self { lines, subtotal, discount, codes, net, address, shipping })
     }
 
-    fn question(&self, found: &Found, rules: &Taxed) -> Option<TaxQuestion> {
+    fn question(&self, found: &Found, rules: &Taxed) -> TaxQuestion {
         TaxQuestion::of(rules, &self.lines, self.discount, (self.shipping, self.address.as_ref()), found)
     }
 
-    /// The lines with their taxes, and the tax of shipping.
-    fn taxed(&self, found: &Found, rules: &TaxRules) -> Result<(Vec<OrderLine>, Option<LineTax>), Rejection> {
-        let mut lines = self.lines.clone();
-        let Some(rules) = rules.taxed() else { return Ok((lines, None)) };
-        let Some(question) = self.question(found, rules) else {
-            let shipping = self.tax_by_rates(&mut lines, found, rules)?;
-            return Ok((lines, shipping));
-        };
+    /// Puts its tax on each line. Returns the tax of shipping.
+    fn tax(&mut self, found: &Found, rules: &TaxRules) -> Result<Option<LineTax>, Rejection> {
+        let Some(rules) = rules.taxed() else { return Ok(None) };
+        if rules.by == TaxedBy::Rates {
+            return self.tax_by_rates(found, rules);
+        }
         // The engine was asked about the same items at the same moment, so its answer is to this question.
-        let said = found.said.as_ref().and_then(|said| said.to(&question));
+        let said = found.said.as_ref().and_then(|said| said.to(&self.question(found, rules)));
         let (taxes, shipping) = said.ok_or(Rejection::TooExpensive)?;
-        for (line, tax) in lines.iter_mut().zip(taxes) {
+        for (line, tax) in self.lines.iter_mut().zip(taxes) {
             line.tax = Some(*tax);
         }
-        Ok((lines, shipping))
+        Ok(shipping)
     }
 
     /// Puts its tax on each line, if the shop has rates for the country of the address, or without an address for its own.
     /// Returns the tax of shipping.
-    fn tax_by_rates(
-        &self,
-        lines: &mut [OrderLine],
-        found: &Found,
-        rules: &Taxed,
-    ) -> Result<Option<LineTax>, Rejection> {
+    fn tax_by_rates(&mut self, found: &Found, rules: &Taxed) -> Result<Option<LineTax>, Rejection> {
         let Some(taxes) = &found.taxes else { return Ok(None) };
         let country = self.address.as_ref().map_or(&rules.country, |address| &address.country);
         let Some(taxes) = taxes.of(country) else { return Ok(None) };
-        let rates = lines.iter().map(|line| match found.products.get(&line.product_id) {
+        let rates = self.lines.iter().map(|line| match found.products.get(&line.product_id) {
             Some(product) => taxes.rate(&product.category),
             // Each line was made of a product.
             None => taxes.standard,
         });
         let rates: Vec<TaxRate> = rates.collect();
-        tax_lines(lines, self.discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
+        tax_lines(&mut self.lines, self.discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
         Ok(self.shipping.map(|shipping| taxes.standard.tax(shipping, rules.prices)))
     }
 }

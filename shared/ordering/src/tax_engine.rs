@@ -13,7 +13,7 @@ use secret::Secret;
 use serde::{Deserialize, Serialize};
 
 use crate::found::Found;
-use crate::tax_rules::{Taxed, TaxedBy};
+use crate::tax_rules::Taxed;
 
 /// Reading the secret with the engine's token.
 pub const READ_TAX_SECRET: Grant = Grant::new(
@@ -140,17 +140,14 @@ impl Failure for Untaxed {
 }
 
 impl TaxQuestion {
-    /// The question about these lines, if an engine says the taxes of the shop.
+    /// The question about these lines.
     pub(crate) fn of(
         rules: &Taxed,
         lines: &[OrderLine],
         discount: Money,
         (shipping, address): (Option<Money>, Option<&Address>),
         found: &Found,
-    ) -> Option<Self> {
-        if rules.by != TaxedBy::Engine {
-            return None;
-        }
+    ) -> Self {
         let lines = lines.iter().zip(net_amounts(lines, discount)).map(|(line, amount)| TaxedLine {
             product_id: line.product_id.clone(),
             category: found.products.get(&line.product_id).map(|product| product.category.clone()),
@@ -163,14 +160,14 @@ impl TaxQuestion {
             city: address.city.clone(),
             postal_code: address.postal_code.clone(),
         });
-        Some(Self {
+        Self {
             currency: discount.currency(),
             prices_include_tax: rules.prices == Prices::IncludeTax,
             shop_country: rules.country.clone(),
             ship_to,
             lines: lines.collect(),
             shipping: shipping.map(Money::amount),
-        })
+        }
     }
 
     /// The taxes of an answer to this question.
