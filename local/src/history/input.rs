@@ -56,16 +56,7 @@ struct ProductRow {
 
 impl From<CustomerRow> for Record {
     fn from(CustomerRow { customer_id, username, email, name, created_at }: CustomerRow) -> Self {
-        Self::Customer(CustomerRecord {
-            customer_id,
-            username,
-            email,
-            name,
-            created_at,
-            version: 1,
-            erased_at: None,
-            guests: vec![],
-        })
+        Self::Customer(CustomerRecord::new(customer_id, username, email, name, created_at))
     }
 }
 

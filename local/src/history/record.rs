@@ -181,6 +181,18 @@ pub(super) fn past(reasons: &mut Vec<String>, field: &str, at: Timestamp, now: T
 }
 
 impl CustomerRecord {
+    /// A customer of another shop, who was never changed here.
+    pub(super) fn new(
+        customer_id: CustomerId,
+        username: Username,
+        email: EmailAddress,
+        name: String,
+        created_at: Timestamp,
+    ) -> Self {
+        let (version, erased_at, guests) = (one(), None, Vec::new());
+        Self { customer_id, username, email, name, created_at, version, erased_at, guests }
+    }
+
     /// The profile.
     pub(super) fn entity(&self, now: Timestamp) -> Result<Customer, Vec<String>> {
         let mut reasons = Vec::new();

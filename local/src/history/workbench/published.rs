@@ -115,16 +115,7 @@ impl Publication {
         });
         let created_at =
             item.time(&["createdat", "created", "signedupat", "registeredat", "date"], self.since, "the sign-up");
-        let record = CustomerRecord {
-            customer_id,
-            username,
-            email,
-            name,
-            created_at,
-            version: 1,
-            erased_at: None,
-            guests: vec![],
-        };
+        let record = CustomerRecord::new(customer_id, username, email, name, created_at);
         self.add(&item, Record::Customer(record));
     }
 

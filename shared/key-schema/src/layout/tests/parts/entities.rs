@@ -47,12 +47,12 @@ impl Parts {
     /// One entity of each kind.
     #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
     pub(in crate::layout::tests) fn entities(&self) -> Vec<AnyEntity> {
-        let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
-            self.clone();
-        let [some, more, most] = money;
+        let Self { customer, product, order, invoice, gift_card, email, username, text, number, .. } = self.clone();
+        let [some, more, most] = self.money;
         let (customer_id, product_id, order_id, at) =
             (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
         let address_id = || product.to_string().parse().expect("an id");
+        let code_use = |counted| CodeUse { code: self.discount.clone(), amount: some, counted };
         let line = OrderLine {
             product_id: product_id(),
             name: text.clone(),
@@ -169,11 +169,7 @@ impl Parts {
                 discount: more,
                 discount_code: self.until.map(|_| self.discount.clone()),
                 uncounted_code: self.until.is_none().then(|| self.discount.clone()),
-                further_codes: self
-                    .until
-                    .map(|_| CodeUse { code: self.discount.clone(), amount: some, counted: number > 1 })
-                    .into_iter()
-                    .collect(),
+                further_codes: Vec::from_iter(self.until.map(|_| code_use(number > 1))),
                 shipping: self.until.map(|_| some),
                 shipping_tax: None,
                 total: most,
