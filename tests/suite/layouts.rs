@@ -3,8 +3,6 @@
 //! - This release can read the items and messages of every earlier one.
 //! - This release writes exactly the newest fixture. A change of a layout needs a new fixture beside the old one:
 //!   `UPDATE_FIXTURES=1 cargo test -p tests --test suite layouts`.
-//! - The last release can read what this one writes: `.ci/last-release` builds its code, and lets it read the newest
-//!   fixtures.
 
 mod fields;
 mod items;
