@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -47,18 +46,10 @@ def step(name):
     print(", ".join([*facts, f"{time.monotonic() - begin:.1f} s"]), flush=True)
 
 
-def install(venv, requirements):
-    """The tools in a virtual environment. Only a finished installation leaves the list of what it installed."""
-    mark = venv / "installed"
-    if mark.is_file() and mark.read_bytes() == requirements.read_bytes():
-        return
-    shutil.rmtree(venv, ignore_errors=True)
-    run([sys.executable, "-m", "venv", venv], "Python's module venv is needed (Debian's python3-venv).")
-    # All dependencies are in the list, with their hashes.
-    locked = ["--no-deps", "--require-hashes", "--requirement", requirements]
-    pip = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run([*pip, *locked], f"{requirements.relative_to(ROOT)} is installed from PyPI, or from pip's index-url, which must answer.")
-    shutil.copyfile(requirements, mark)
+def install(*environments):
+    """Installs the lists of these environments from PyPI, unless they are there."""
+    folders = [requirements.parent for _, requirements in environments]
+    run([ROOT / ".ci" / "install", *folders], "PyPI, or the index that pip and uv are configured for, must answer.")
 
 
 def run(command, wish, environment=None, log=None):
