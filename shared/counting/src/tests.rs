@@ -101,8 +101,7 @@ fn apply(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
 }
 
 proptest! {
-    // 2,048 cases, or eight times PROPTEST_CASES.
-    #![proptest_config(Config { cases: 8 * Config::default().cases, max_shrink_iters: 20_000, ..Config::default() })]
+    #![proptest_config(Config { max_shrink_iters: 20_000, ..Config::default() })]
 
     #[test]
     fn counters_and_parked_counts_are_always_the_sums_up_to_the_marks_and_finally_the_counters_those_over_the_orders(
