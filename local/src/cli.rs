@@ -228,7 +228,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
             bail!("--data is for the embedded {service}, and {name} asks for {url}: choose one of them");
         }
     }
-    let options = local::options(template)?;
+    let options = local::options(template);
     let issuer = match (&arguments.issuer, &arguments.audience) {
         (Some(url), Some(audience)) => Issuer::OpenId { url: url.clone(), audience: audience.clone() },
         _ => options.issuer.clone(),

@@ -1,10 +1,11 @@
 //! The same handlers that run on Lambda, linked into this program.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use consumers::CONSUMERS;
+use devstack::template::Function as Declared;
 use devstack::{Endpoints, Functions, Template};
 use http_api::RouteFunction;
 use lambda::{Environment, Function};
@@ -25,6 +26,14 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 /// # Errors
 /// The template names a function that is not in this build, or a function lacks an environment variable.
 pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
+    start(endpoints, &template.functions)
+}
+
+/// The same for some functions of a template.
+///
+/// # Errors
+/// As those of [`start_all`].
+pub fn start<'a>(endpoints: &Endpoints, declared: impl IntoIterator<Item = &'a Declared>) -> Result<Functions> {
     let process = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
@@ -39,7 +48,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
     let environment = Environment::of(process);
 
     let mut functions = Functions::default();
-    for declared in &template.functions {
+    for declared in declared {
         let name = &declared.handler;
         // Stands for the credentials of the function's role: a service recognises the calling function by this key.
         let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), declared.logical_id.clone())];
@@ -61,8 +70,12 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
 }
 
 /// The API's description, as JSON.
-pub fn open_api() -> Result<String> {
-    let named: Vec<_> = routes().map(|route| (route.function.name(), (route.describe)())).collect();
-    let open_api = order_events::describe(http_api::open_api(named));
-    Ok(open_api.to_pretty_json()?)
+#[expect(clippy::expect_used, reason = "a description without foreign types always has a JSON form")]
+pub fn open_api() -> &'static str {
+    static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
+        let named: Vec<_> = routes().map(|route| (route.function.name(), (route.describe)())).collect();
+        let open_api = order_events::describe(http_api::open_api(named));
+        open_api.to_pretty_json().expect("the description has a JSON form")
+    });
+    &DESCRIPTION
 }

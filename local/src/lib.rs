@@ -62,19 +62,16 @@ pub fn template(text: &str) -> Result<Template> {
 }
 
 /// Options for Till in memory, on free ports, without fault injection.
-///
-/// # Errors
-/// The API cannot be described.
-pub fn options(template: Template) -> Result<Options> {
-    Ok(Options {
-        openapi: functions::open_api()?,
+pub fn options(template: Template) -> Options {
+    Options {
+        openapi: functions::open_api(),
         issuer: Issuer::Stack { name: "till-local".to_owned(), audience: "till".to_owned() },
         problem_type: |error| {
             let kind = kind(error);
             ProblemType { uri: format!("/problems/{}", kind.slug()), title: kind.title().to_owned() }
         },
         ..Options::new(template)
-    })
+    }
 }
 
 fn kind(error: GatewayError) -> Kind {

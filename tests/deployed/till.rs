@@ -88,7 +88,7 @@ impl Till {
     async fn on_this_machine() -> Self {
         let text = include_str!("../../template.yaml");
         let template = local::template(text).expect("template.yaml is valid");
-        let options = local::options(template).expect("the API is described");
+        let options = local::options(template);
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         let http = Http::new();
         let queue = |id: &str| {

@@ -182,7 +182,7 @@ async fn a_closed_shop_answers_503_and_leaves_its_queue_alone() {
 
 /// A stack whose table and queues are kept in this directory.
 async fn start(data: &Path, template: Template) -> Stack {
-    let options = Options { data: Some(data.to_owned()), ..local::options(template).expect("options") };
+    let options = Options { data: Some(data.to_owned()), ..local::options(template) };
     Stack::start(options, start_all).await.expect("the stack starts")
 }
 

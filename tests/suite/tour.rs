@@ -31,7 +31,7 @@ fn commands(page: &str) -> String {
 /// A demo shop as `cargo local` starts it.
 async fn demo_shop() -> Stack {
     let template = local::template(&template_text()).expect("template.yaml is valid");
-    let stack = Stack::start(local::options(template).expect("options"), functions::start_all).await;
+    let stack = Stack::start(local::options(template), functions::start_all).await;
     let stack = stack.expect("the stack starts");
     demo::create(&stack).await.expect("the demo shop is made");
     stack

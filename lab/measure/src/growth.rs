@@ -146,6 +146,6 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
 async fn open(data: Option<&Path>) -> Result<Stack> {
     let mut template = workspace::template()?;
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
-    let options = Options { inject_faults: true, data: data.map(Path::to_owned), ..local::options(template)? };
+    let options = Options { inject_faults: true, data: data.map(Path::to_owned), ..local::options(template) };
     workspace::stack_with(options).await
 }

@@ -95,7 +95,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn measure(orders: u32, data: &Path) -> Result<String> {
     let [source, target] = ["history.ndjson", "exported.ndjson"].map(|name| data.join(name));
     file::write(&source, orders)?;
-    let options = Options { data: Some(data.join("stack")), ..local::options(workspace::template()?)? };
+    let options = Options { data: Some(data.join("stack")), ..local::options(workspace::template()?) };
     let stack = workspace::stack_with(options).await?;
     let before = ProcessTime::now();
     let imported = command(&stack, &["history-step"], &source).await?;

@@ -102,7 +102,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_writer(std::io::stderr).init();
     let template = workspace::template_for_load("v1-v2")?;
     let data = arguments.data.clone();
-    let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template)? }).await?;
+    let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template) }).await?;
     let outcome = Box::pin(measure(arguments, &stack)).await;
     stack.shutdown().await?;
     let moved = outcome?;

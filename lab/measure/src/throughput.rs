@@ -66,7 +66,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     let mut template = workspace::template()?;
     template.queue_sources.clear();
     template.stream_sources.clear();
-    let bare = workspace::stack_with(local::options(template)?).await?;
+    let bare = workspace::stack_with(local::options(template)).await?;
     let in_whole = subject::subjects(&whole).await?;
     let in_bare = subject::subjects(&bare).await?;
 

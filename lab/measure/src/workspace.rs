@@ -77,7 +77,7 @@ fn read(file: &str) -> Result<(PathBuf, String)> {
 
 /// Starts a stack in memory, on free ports.
 pub(crate) async fn stack() -> Result<Stack> {
-    stack_with(local::options(template()?)?).await
+    stack_with(local::options(template()?)).await
 }
 
 /// Starts a stack with these options.

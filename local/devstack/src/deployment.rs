@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The names and values that a template leaves open.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deployment {
     /// The stack's name, `AWS::StackName`. The name of a queue that the template does not name begins with it.
     pub stack_name: String,

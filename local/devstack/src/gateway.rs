@@ -60,7 +60,7 @@ pub(crate) struct Gateway {
     pub(crate) bus: Arc<Bus>,
     /// Functions that a schedule invokes on AWS, by name.
     pub(crate) scheduled: BTreeMap<String, Invoke>,
-    pub(crate) openapi: String,
+    pub(crate) openapi: &'static str,
     pub(crate) table: TableBrowser,
     /// DynamoDB's URL and the functions' environment variables, for the stack's own commands.
     pub(crate) connection: Value,
@@ -134,12 +134,12 @@ impl Gateway {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
             (&Method::GET, "/_local/table") => self.table.page(head.uri.query().unwrap_or_default()).await,
-            (&Method::GET, "/_local/reference") => pages::reference(&self.openapi),
+            (&Method::GET, "/_local/reference") => pages::reference(self.openapi),
             (&Method::POST, "/_local/redrive") => self.about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
                 scheduled::invoke(self.scheduled.get(function), &body, self.problems).await
             }
-            (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
+            (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
                     Ok(claims) => {
@@ -149,7 +149,7 @@ impl Gateway {
                     }
                     Err((error, detail)) => self.problem(error, &detail),
                 },
-                None if method == Method::GET && path == "/" => pages::index(&self.openapi),
+                None if method == Method::GET && path == "/" => pages::index(self.openapi),
                 None => self.problem(GatewayError::NotFound, &format!("No route matches {method} {path}.")),
             },
         }

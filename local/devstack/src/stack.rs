@@ -68,7 +68,7 @@ pub struct Options {
     /// remembers its rulings, and the [`Bus`] all events.
     pub inject_faults: bool,
     /// Body of `GET /openapi.json`. `GET /` shows it as a page.
-    pub openapi: String,
+    pub openapi: &'static str,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
     /// The problem types of the gateway's own errors.
@@ -90,7 +90,7 @@ impl Options {
             sqs_endpoint: None,
             secrets: BTreeMap::new(),
             inject_faults: false,
-            openapi: "{}".to_owned(),
+            openapi: "{}",
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
             problem_type: |error| ProblemType::blank(error.status()),
         }

@@ -76,9 +76,12 @@ pub fn schedules(all: u64) -> u64 {
     if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
 }
 
-/// A unique table name.
-pub fn new_table_name() -> String {
-    format!("till-test-{}", unique())
+/// The name of a shop's first table. An external engine may keep the tables of all shops together.
+pub fn table_name() -> String {
+    match Engine::of_this_run() {
+        Engine::Embedded => "till-test-orders".to_owned(),
+        Engine::At(_) => format!("till-test-{}", unique()),
+    }
 }
 
 fn unique() -> String {

@@ -16,6 +16,7 @@ pub mod bus;
 pub mod cells;
 pub mod client;
 pub mod customer_view;
+pub mod deployed;
 pub mod edge;
 pub mod engine;
 pub mod events;
@@ -48,7 +49,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
-use devstack::{Bus, Deployment, Endpoints, FaultProxy, Functions, Options, Stack, Template};
+use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -61,7 +62,8 @@ use serde_json::{Map, Value, json};
 
 use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
-use crate::engine::Engine;
+use crate::deployed::{deployed, deployed_from, set_variable};
+use crate::engine::{Engine, table_name};
 use crate::payments::Payments;
 use crate::searching::Searching;
 
@@ -91,13 +93,6 @@ pub fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
 }
 
-/// Parses a template, with a new table name.
-fn parse(text: &str) -> Template {
-    let mut deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
-    deployment.parameters.extend(searching::parameters());
-    Template::parse_for(text, &deployment).expect("template.yaml is valid")
-}
-
 /// Removes the stream's consumers from the template.
 fn uncounted(mut template: Template) -> Template {
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
@@ -114,20 +109,20 @@ impl Shop {
 
     /// A shop deployed from a changed template.
     pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
-        Self::start(uncounted(parse(&change(template_text())))).await
+        Self::start(uncounted(deployed_from(change(template_text()), table_name(), &[]))).await
     }
 
     /// A shop whose template is changed after parsing, so the change may break rules of AWS. Its stream has no
     /// consumers unless the change adds them, so the table contains only what the routes write.
     pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
-        let mut template = uncounted(parse(&template_text()));
+        let mut template = uncounted(deployed(&[]));
         change(&mut template);
         Self::start(template).await
     }
 
     /// A shop with the template's consumers of the stream.
     pub async fn open_counted() -> Self {
-        Self::start(parse(&template_text())).await
+        Self::start(deployed(&[])).await
     }
 
     /// Waits until the stream's consumers have processed everything.
@@ -160,8 +155,9 @@ impl Shop {
         change: impl FnOnce(Functions) -> Functions,
     ) -> Self {
         let search = Searching::start().await;
-        search.join(&mut template, &mut secrets);
-        let options = local::options(template).expect("the API is described");
+        set_variable(&mut template, "SEARCH_URL", search.url());
+        secrets.extend(search.secret());
+        let options = local::options(template);
         let options = Options { inject_faults: true, dynamodb_endpoint, secrets, ..options };
         let functions =
             |endpoints: &Endpoints, template: &Template| functions::start_all(endpoints, template).map(change);
@@ -270,9 +266,14 @@ impl Shop {
 
     /// Starts a consumer in a new execution environment.
     pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
-        let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
-        let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
-        start().expect("it starts")
+        self.starter(name, endpoints)().expect("it starts")
+    }
+
+    /// A consumer, which gets a new execution environment with each start.
+    pub(crate) fn starter(&self, name: &str, endpoints: &Endpoints) -> StartConsumer {
+        let declared = self.template().functions.iter().filter(|function| function.handler == name);
+        let functions = functions::start(endpoints, declared).expect("the function starts");
+        functions.consumers.into_iter().next().expect("it consumes events").1
     }
 
     /// The guard that enforces the roles.

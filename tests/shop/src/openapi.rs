@@ -4,16 +4,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use jsonschema::Validator;
+use jsonschema::{Registry, RegistryBuilder, Validator};
 use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::Reply;
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    serde_json::from_str(&functions::open_api().expect("the description is made")).expect("the description is JSON")
-});
+static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(functions::open_api()).expect("the description is JSON"));
 
 /// The description of the API.
 pub fn document() -> &'static Value {
@@ -155,16 +154,19 @@ pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
 }
 
 /// The schemas of the description: unchanged for requests, and closed for the shop's replies.
-static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
+static SCHEMAS: LazyLock<Registry<'static>> = LazyLock::new(|| {
     let mut schemas = serde_json::Map::new();
     for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
         schemas.insert(name.clone(), schema.clone());
         schemas.insert(format!("{CLOSED}{name}"), closed(schema.clone(), false));
         schemas.insert(format!("{PART}{name}"), closed(schema.clone(), true));
     }
-    Value::Object(schemas)
+    let document = json!({ "components": { "schemas": schemas } });
+    Registry::new().add(API, document).and_then(RegistryBuilder::prepare).expect("the schemas are valid")
 });
 
+/// The place of the schemas.
+const API: &str = "till:/api";
 const SCHEMA: &str = "#/components/schemas/";
 const CLOSED: &str = "closed-";
 const PART: &str = "part-";
@@ -211,9 +213,9 @@ pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
     let text = schema.to_string();
     let known = VALIDATORS.lock().expect("no test panics while it holds the lock").get(&text).cloned();
     let validator = known.unwrap_or_else(|| {
-        let mut schema = schema.clone();
-        schema["components"] = json!({ "schemas": *SCHEMAS });
-        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        let schema = text.replace("\"#/", &format!("\"{API}#/"));
+        let schema = serde_json::from_str(&schema).expect("JSON");
+        let options = jsonschema::draft202012::options().should_validate_formats(true).with_registry(&SCHEMAS);
         let validator = Arc::new(options.build(&schema).unwrap_or_else(|error| panic!("{text}: {error}")));
         VALIDATORS.lock().expect("no test panics while it holds the lock").insert(text, Arc::clone(&validator));
         validator

@@ -10,6 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::deployed::{deployed, set_variable};
 use crate::invocations::{Invocations, changed};
 use crate::kills::Kills;
 use crate::provider::{Faults, Provider};
@@ -42,12 +43,9 @@ fn secrets(keys: &Keys) -> BTreeMap<String, String> {
 
 /// The template of a shop that takes card payments at the provider with this URL.
 fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
-    let mut deployment = local::paying_deployment(provider);
-    deployment.table_name = crate::engine::new_table_name();
-    deployment.parameters.extend(crate::searching::parameters());
-    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    deployment.parameters.extend(parameters);
-    Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid")
+    let mut template = deployed(&[&[("PaymentSecretArn", local::PAYMENT_SECRET)], parameters].concat());
+    set_variable(&mut template, "PAYMENT_URL", provider);
+    template
 }
 
 /// Leaves the stream to the publisher of events, which says what payments are due. Nothing counts orders.

@@ -35,7 +35,7 @@ impl Shop {
 
     /// The number of messages of a queue: visible, in flight and delayed.
     pub async fn messages_in(&self, queue: &str) -> u64 {
-        let answer = reqwest::get(format!("{}/_local/queues", self.url())).await.expect("an answer");
+        let answer = self.http.get(format!("{}/_local/queues", self.url())).send().await.expect("an answer");
         let counts: Value = answer.json().await.expect("JSON");
         ["visible", "inFlight", "delayed"].iter().map(|kind| counts[queue][kind].as_u64().expect("a count")).sum()
     }

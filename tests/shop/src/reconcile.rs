@@ -4,7 +4,6 @@ use devstack::Template;
 use devstack::fault_proxy::{Access, Call, Consumed};
 use devstack::gateway::Invoke;
 use key_schema::value::Timestamp;
-use local::functions::start_all;
 use serde_json::{Value, json};
 
 use crate::Shop;
@@ -44,11 +43,7 @@ pub fn read_units(calls: &[Call]) -> f64 {
 impl Shop {
     /// Starts `reconcile-counts` in a new execution environment.
     pub fn reconciler(&self) -> Invoke {
-        let endpoints = self.endpoints();
-        let functions = start_all(&endpoints, self.template()).expect("the functions start");
-        let (_, start) =
-            functions.consumers.into_iter().find(|(name, _)| name == "reconcile-counts").expect("what compares");
-        start().expect("it starts")
+        self.consumer("reconcile-counts", &self.endpoints())
     }
 
     /// Compares all counts with the orders, until the comparison is done.

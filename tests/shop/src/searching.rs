@@ -1,6 +1,5 @@
 //! The search index of a shop: a pretend OpenSearch of its own, or a part of the cluster that the environment names.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::time::Instant;
 
@@ -27,10 +26,7 @@ pub struct Searching {
 }
 
 /// The parameters of a template with search. The URL is replaced when the shop starts.
-pub fn parameters() -> [(String, String); 2] {
-    [("SearchUrl", "http://search.invalid"), ("SearchSecretArn", SEARCH_SECRET)]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-}
+pub const PARAMETERS: [(&str, &str); 2] = [("SearchUrl", "http://search.invalid"), ("SearchSecretArn", SEARCH_SECRET)];
 
 impl Searching {
     pub(crate) async fn start() -> Self {
@@ -43,14 +39,13 @@ impl Searching {
         Self { url: pretend.url().to_owned(), user, pretend: Some(pretend) }
     }
 
-    /// Gives the cluster's URL to the functions with search, and the user to Secrets Manager.
-    pub(crate) fn join(&self, template: &mut Template, secrets: &mut BTreeMap<String, String>) {
-        for function in &mut template.functions {
-            if let Some(url) = function.environment.get_mut("SEARCH_URL").filter(|url| !url.is_empty()) {
-                url.clone_from(&self.url);
-            }
-        }
-        secrets.insert(SEARCH_SECRET.to_owned(), self.user.secret());
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The secret of the cluster's user, by its ARN.
+    pub(crate) fn secret(&self) -> [(String, String); 1] {
+        [(SEARCH_SECRET.to_owned(), self.user.secret())]
     }
 }
 

@@ -2,7 +2,6 @@
 
 use devstack::StartConsumer;
 use devstack::gateway::Invoke;
-use local::functions::start_all;
 use serde_json::{Value, json};
 
 use crate::Shop;
@@ -78,8 +77,7 @@ pub fn batch(shard: &str, records: &[Value], state: &Value) -> Value {
 impl Shop {
     /// The consumer `count-orders`. Each start creates a new execution environment.
     pub fn counters(&self) -> StartConsumer {
-        let functions = start_all(&self.endpoints(), self.template()).expect("the functions start");
-        functions.consumers.into_iter().find(|(name, _)| name == "count-orders").expect("the counter").1
+        self.starter("count-orders", &self.endpoints())
     }
 
     /// Starts `count-orders` in a new execution environment.

@@ -3,28 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use devstack::Template;
 use devstack::template::Table;
-use devstack::{Deployment, Template};
 use key_schema::layout::Layout;
 use serde_json::{Value, json};
 
+use crate::deployed::{deployed, deployed_from};
 use crate::kills::Kills;
-use crate::{Shop, engine, template_text, uncounted};
+use crate::{Shop, template_text, uncounted};
 
 /// The variable that says for how many milliseconds a function uses a phase of a move.
 const PHASE_CACHE: &str = "MOVE_CACHE_MILLISECONDS";
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
 pub fn template_with(tables: &str) -> Template {
-    template_of(engine::new_table_name(), tables)
+    deployed(&[("Tables", tables)])
 }
 
 /// The same, with this name for the table of layout v1.
 pub fn template_of(table_name: String, tables: &str) -> Template {
-    let mut deployment = Deployment { table_name, ..local::deployment() };
-    deployment.parameters.extend(crate::searching::parameters());
-    deployment.parameters.insert("Tables".to_owned(), tables.to_owned());
-    Template::parse_for(&template_text(), &deployment).expect("template.yaml is valid")
+    deployed_from(template_text(), table_name, &[("Tables", tables)])
 }
 
 /// The logical id of the table with this layout.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use devstack::Template;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::deployed::{deployed, set_variable};
 use crate::queue::drain_source;
 use crate::{Shop, uncounted};
 
@@ -114,19 +114,15 @@ impl Drop for TaxEngine {
 impl Shop {
     /// A German shop with the customer ada whose taxes this engine says. Nothing drains the queue.
     pub async fn open_taxed_by(engine: &TaxEngine, prices_include_tax: bool) -> Self {
-        let mut deployment = local::deployment();
-        deployment.table_name = crate::engine::new_table_name();
-        deployment.parameters.extend(crate::searching::parameters());
         let prices = if prices_include_tax { "true" } else { "false" };
         let parameters = [
             ("TaxCountry", "DE"),
             ("PricesIncludeTax", prices),
-            ("TaxEngine", &engine.url),
+            ("TaxEngine", "http://taxes.invalid"),
             ("TaxEngineSecretArn", SECRET.0),
         ];
-        deployment.parameters.extend(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let template = Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid");
-        let mut template = uncounted(template);
+        let mut template = uncounted(deployed(&parameters));
+        set_variable(&mut template, "TAX_ENGINE", &engine.url);
         drain_source(&mut template).enabled = false;
         let secrets = BTreeMap::from([(SECRET.0.to_owned(), SECRET.1.to_owned())]);
         let shop = Self::start_with(template, secrets, |functions| functions).await;

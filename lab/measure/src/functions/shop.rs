@@ -22,7 +22,7 @@ impl Shop {
         // Other consumers would conflict with the measured function.
         template.stream_sources.clear();
         template.queue_sources.clear();
-        let stack = workspace::stack_with(local::options(template)?).await?;
+        let stack = workspace::stack_with(local::options(template)).await?;
         demo::create(&stack).await?;
         let product = json!({
             "productId": ORDERED, "name": "Endless", "description": "There is always another one", "category": "kitchen",

@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         function.environment.entry("DRAIN_WRITE_UNITS".to_owned()).and_modify(|units| "5000".clone_into(units));
     }
     let data = Some(arguments.data.clone());
-    let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template)? }).await?;
+    let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template) }).await?;
     inject(&stack, arguments.faults, arguments.seed);
     crate::print(&format!("listening {} {}\n", stack.url(), stack.dynamodb_url()))?;
 

@@ -61,7 +61,7 @@ impl Bench {
 
     async fn start_with(template: &str) -> Self {
         let options = Options {
-            openapi: r#"{"openapi":"3.1.0"}"#.to_owned(),
+            openapi: r#"{"openapi":"3.1.0"}"#,
             problem_type: |error| ProblemType {
                 uri: format!("/problems/{}", slug(error)),
                 title: "A problem of this API".to_owned(),

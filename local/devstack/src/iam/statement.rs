@@ -88,8 +88,7 @@ impl Statement {
     }
 
     pub(super) fn matches(&self, ask: &Ask) -> bool {
-        let action = ask.action.to_lowercase();
-        self.actions.iter().any(|pattern| wildcard::matches(&pattern.to_lowercase(), &action))
+        self.actions.iter().any(|pattern| wildcard::matches_any_case(pattern, &ask.action))
             && self.resources.iter().any(|pattern| wildcard::matches_arn(pattern, &ask.resource))
             && self.conditions.iter().all(|condition| condition.holds(ask.values(condition.key)))
     }
