@@ -1,3 +1,4 @@
+use super::calls::MAX_MESSAGE_BYTES;
 use super::*;
 use crate::aws_json::Service;
 use crate::iam::Guard;
@@ -80,6 +81,18 @@ async fn a_delayed_message_is_counted_and_comes_later() {
 }
 
 #[tokio::test]
+async fn a_receive_that_waits_is_woken_by_a_message() {
+    let bench = Bench::start(None).await;
+    let waiting = bench.receive(json!({ "WaitTimeSeconds": 20 }));
+    let sending = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        bench.send("one").await;
+    };
+    let both = timeout(Duration::from_secs(10), async { tokio::join!(waiting, sending) });
+    assert_eq!(both.await.expect("long before the wait ends").0.len(), 1);
+}
+
+#[tokio::test]
 async fn a_returned_message_is_counted_as_visible() {
     let bench = Bench::start(None).await;
     bench.send("one").await;
@@ -117,6 +130,8 @@ async fn a_bad_entry_fails_alone() {
     assert_eq!(answer["Successful"], json!([{ "Id": "b" }]));
     assert_eq!(answer["Failed"][0]["Code"], "ReceiptHandleIsInvalid");
     assert_eq!(bench.counts().await, ["0", "0", "0"]);
+    let elsewhere = json!({ "QueueUrl": queue_url("dead"), "ReceiptHandle": handle });
+    assert_eq!(bench.call("DeleteMessage", elsewhere).await, Err("ReceiptHandleIsInvalid".to_owned()));
 
     let entry = |id: &str, body: &str| json!({ "Id": id, "MessageBody": body });
     for (entries, code) in [

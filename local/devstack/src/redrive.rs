@@ -1,8 +1,8 @@
 //! Moves dead letters back to the queue that they came from.
 //!
-//! AWS has `StartMessageMoveTask` for this. The embedded SQS accepts that call but moves nothing, so the stack moves
-//! the messages. Each message is sent before it is deleted. After a crash between the two it is in both queues, which
-//! is safe because consumers are idempotent.
+//! AWS has `StartMessageMoveTask` for this, and most local versions of SQS do not, so the stack moves the messages. Each
+//! message is sent before it is deleted. After a crash between the two it is in both queues, which is safe because
+//! consumers are idempotent.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
