@@ -3,7 +3,7 @@
 use key_schema::markdown_tables;
 
 use super::measure::Figures;
-use super::subject::{FUNCTIONS, Function};
+use super::subject::{FUNCTIONS, Function, SHORT};
 
 /// The budget of a function: multiples of the floor's figures, and the most system calls of a warm event.
 pub(super) struct Budget {
@@ -25,13 +25,19 @@ pub(super) fn table() -> String {
     markdown_tables::table(&["at most", "init", "first", "warm", "binary", "memory", "system calls"], rows)
 }
 
+/// The budget of a function, as a release or as a development build.
+fn of(name: &str, is_short: bool) -> Option<&'static Budget> {
+    if is_short {
+        return SHORT.iter().find(|(short, _)| *short == name).map(|(_, budget)| budget);
+    }
+    FUNCTIONS.iter().find(|function| function.name == name).map(|function| &function.budget)
+}
+
 /// The figures over their budgets, one on each line.
-pub(super) fn over(floor: &Figures, figures: &[Figures]) -> Vec<String> {
+pub(super) fn over(floor: &Figures, figures: &[Figures], is_short: bool) -> Vec<String> {
     let mut over = Vec::new();
     for subject in figures {
-        let Some(Function { budget, .. }) = FUNCTIONS.iter().find(|function| function.name == subject.name) else {
-            continue;
-        };
+        let Some(budget) = of(subject.name, is_short) else { continue };
         let counts = [
             ("instructions of init", subject.init, floor.init, budget.init),
             ("instructions of the first event", subject.first, floor.first, budget.first),

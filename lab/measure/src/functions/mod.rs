@@ -1,6 +1,6 @@
 //! `cargo measure functions`: what each function costs on Lambda beside what the runtime itself does.
 //!
-//! The release binaries run as on Lambda: started with its environment, asking its runtime API for events, calling
+//! The binaries run as on Lambda: started with its environment, asking its runtime API for events, calling
 //! DynamoDB over TLS. What counts is what repeats: instructions as callgrind counts them, system calls, bytes. Each is
 //! given beside the floor's, a function on the same runtime that does nothing, built with the same profile and measured
 //! in the same run; so a ratio says what Till adds, whatever the compiler or the machine.
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Measure these alone
     functions: Vec<String>,
 
-    /// Only get-product, place-order and drain-writes, and only what repeats
+    /// Only get-product, place-order and drain-writes, as development builds, and only what repeats
     #[arg(long, conflicts_with = "functions")]
     short: bool,
 
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["functions", "short"])]
     docs: bool,
 
-    /// Take binaries that `cargo lambda build` has put here, and build none
+    /// Take binaries that were built into this folder, such as target/lambda, and build none
     #[arg(long, value_name = "FOLDER")]
     built: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         picture::draw(&figures, &docs_check::file("performance.svg"))?;
     }
     let floor = figures.first().context("nothing was measured")?;
-    let over = budget::over(floor, &figures);
+    let over = budget::over(floor, &figures, arguments.short);
     ensure!(over.is_empty(), "over budget:\n  {}", over.join("\n  "));
     Ok(())
 }
@@ -88,7 +88,7 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
     let chosen = chosen(arguments)?;
     let folder = match &arguments.built {
         Some(folder) => folder.clone(),
-        None => build(root, chosen.iter().map(|function| program_of(function.name)))?,
+        None => build(root, chosen.iter().map(|function| program_of(function.name)), arguments.short)?,
     };
     let command = |program: &str| -> Result<_> {
         let built = folder.join(program).join("bootstrap");
@@ -125,7 +125,7 @@ async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result
         let mut seen = bench.measure(subject).await?;
         for _ in 1..TRIES {
             let Some(floor) = figures.first() else { break };
-            let over = budget::over(floor, std::slice::from_ref(&seen));
+            let over = budget::over(floor, std::slice::from_ref(&seen), is_short);
             if over.is_empty() {
                 break;
             }
@@ -145,7 +145,7 @@ fn chosen(arguments: &Arguments) -> Result<Vec<&'static Function>> {
         ensure!(all.contains(&name.as_str()), "{name} is not measured: choose of {}", all.join(", "));
     }
     let is_chosen = |name: &str| match arguments {
-        Arguments { short: true, .. } => SHORT.contains(&name),
+        Arguments { short: true, .. } => SHORT.iter().any(|(short, _)| *short == name),
         Arguments { functions, .. } => functions.is_empty() || functions.iter().any(|chosen| chosen == name),
     };
     Ok(FUNCTIONS.iter().filter(|function| is_chosen(function.name)).collect())
@@ -156,10 +156,12 @@ fn program_of(name: &str) -> &'static str {
     local::functions::all().find(|function| function.name() == name).map_or(FLOOR, |function| function.program)
 }
 
-/// Builds these programs and the floor with the profile that is deployed. Returns the folder that they are in.
-fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>) -> Result<PathBuf> {
+/// Builds these programs and the floor: with the profile that is deployed, or for the short form as development builds.
+/// Returns the folder that they are in.
+fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>, is_short: bool) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR]);
+    let profile = if is_short { "dev" } else { "release" };
+    cargo.current_dir(root).args(["build", "--profile", profile, "--locked", "--package", FLOOR]);
     for program in programs {
         cargo.args(["--package", program]);
     }
@@ -167,5 +169,5 @@ fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>) -> Result<Pat
     // This program lies in target/debug.
     let own = std::env::current_exe()?;
     let target = own.parent().and_then(Path::parent).context("this program is in no target folder")?;
-    Ok(target.join("release"))
+    Ok(target.join(if is_short { "debug" } else { "release" }))
 }
