@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use devstack::{Deployment, GatewayError, Issuer, Options, ProblemType, Template};
 use http_api::Kind;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The origins of pages of this machine, which may call the API unless the user says otherwise.
 pub const OWN_ORIGINS: [&str; 2] = ["http://localhost:*", "http://127.0.0.1:*"];
@@ -72,6 +75,17 @@ pub fn options(template: Template) -> Options {
         },
         ..Options::new(template)
     }
+}
+
+/// Writes logs to standard error: what `RUST_LOG` asks for, such as `warn,http_api=info`, or else what `default` says.
+///
+/// # Panics
+/// Logs are written already.
+pub fn log_to_stderr(default: &str) {
+    let asked = std::env::var("RUST_LOG").ok().and_then(|targets| targets.parse().ok());
+    let targets: Targets = asked.unwrap_or_else(|| default.parse().unwrap_or_default());
+    let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(targets).with(lines).init();
 }
 
 fn kind(error: GatewayError) -> Kind {

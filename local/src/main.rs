@@ -5,7 +5,6 @@ mod cli;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use crate::cli::Arguments;
 
@@ -15,9 +14,7 @@ async fn main() -> ExitCode {
     // Failed conditions are normal here, and the engine warns about each of them. The functions log each request, as
     // the gateway does already.
     let default = if arguments.serve.quiet { "warn,dynoxide=error" } else { "info,dynoxide=error,http_api=warn" };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_writer(std::io::stderr).init();
-
+    local::log_to_stderr(default);
     match cli::run(arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -27,7 +27,6 @@ use key_schema::value::Timestamp;
 use lambda::{Environment, FromEnvironment as _};
 use table::Pairs;
 use tokio::time::{Instant, interval, sleep};
-use tracing_subscriber::EnvFilter;
 
 use self::customers::Customers;
 use self::drive::{Operator, Speed};
@@ -98,8 +97,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         eprintln!("this is a debug build, which measures debugging: see cargo measure move --help");
     }
     // Of the functions, too. The embedded engine warns about each condition that does not hold.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_writer(std::io::stderr).init();
+    local::log_to_stderr("warn,dynoxide=error");
     let template = workspace::template_for_load("v1-v2")?;
     let data = arguments.data.clone();
     let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template) }).await?;

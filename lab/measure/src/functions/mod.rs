@@ -36,7 +36,7 @@ const TRIES: u32 = 3;
 
 /// Compare each function's cost on Lambda with the runtime's own: instructions, system calls, memory, bytes
 ///
-/// Needs valgrind, and strace for the system calls. Without names it measures everything, and what
+/// Needs valgrind and openssl, and strace for the system calls. Without names it measures everything, and what
 /// lab/measure/reference/install has installed to compare with. Fails when a function is over its budget.
 #[derive(Args)]
 pub(crate) struct Arguments {
