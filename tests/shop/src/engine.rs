@@ -71,11 +71,6 @@ pub fn lacks(feature: Feature) -> bool {
     true
 }
 
-/// The number of random schedules to run. They test Till, not the engine, so an external engine gets fewer.
-pub fn schedules(all: u64) -> u64 {
-    if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
-}
-
 /// The name of a shop's first table. An external engine may keep the tables of all shops together.
 pub fn table_name() -> String {
     match Engine::of_this_run() {

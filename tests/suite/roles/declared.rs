@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use devstack::Template;
 use devstack::iam::{Guard, permit};
+use fastrand::Rng;
 use key_schema::layout::{ENTITIES, INSTEAD, Layout};
 use serde_json::{Value, json};
+use shop::seed::{long, random};
 use shop::tables::{logical_id, name_of, template_with};
 use shop::template_text;
 use yaml_serde::Value as Yaml;
@@ -112,16 +114,18 @@ fn key(pattern: &str) -> String {
 }
 
 /// Compares declaration and enforcement in a stack with two tables, for every function, every action, each table with
-/// its indexes, and every kind of key.
+/// its indexes, and every kind of key. Of the pairs of keys in one call: those that are granted, and some others. Of the
+/// keys of another table: some.
 #[test]
 fn a_role_allows_exactly_what_the_template_declares() {
     let template = template_with("v1-v2");
+    let mut random = random();
     for layout in Layout::ALL {
-        compare(&template, *layout);
+        compare(&template, *layout, &mut random);
     }
 }
 
-fn compare(template: &Template, layout: Layout) {
+fn compare(template: &Template, layout: Layout, random: &mut Rng) {
     let table = name_of(template, layout).expect("the table");
     let (guard, declared) = (Guard::new(template, false), declared(layout));
     let allowed = |function: &str, action: &str, request: &Value| {
@@ -141,6 +145,11 @@ fn compare(template: &Template, layout: Layout) {
     let says =
         |function: &str, needed: &str, index, keys: &[&String]| says_of(function, needed, (false, false), index, keys);
 
+    // One of them at random, or all.
+    let mut one_of = |patterns: &BTreeSet<String>| {
+        let chosen = random.choice(patterns).expect("a pattern").clone();
+        move |pattern: &&String| long().is_some() || **pattern == chosen
+    };
     let (patterns, mut checked, mut granted) = (patterns(layout), 0, 0);
     let mut check = |says: bool, is: bool, what: &dyn Fn() -> String| {
         assert_eq!(is, says, "enforced and declared: {}", what());
@@ -156,7 +165,10 @@ fn compare(template: &Template, layout: Layout) {
                 if !action.contains("Items") && !action.starts_with("Batch") {
                     continue;
                 }
-                for other in &patterns {
+                // All of them are half a million calls.
+                let is_some = one_of(&patterns);
+                let is_chosen = |other: &&String| is_some(other) || says_of(function, needed, within, None, &[other]);
+                for other in patterns.iter().filter(is_chosen) {
                     let is = allowed(function, action, &ask(table, &[key(one), key(other)]));
                     // A batch is authorised once with all of its keys, a transaction once for each item.
                     let says = if in_transaction {
@@ -181,7 +193,7 @@ fn compare(template: &Template, layout: Layout) {
             check(says, allowed(function, action, &request), &|| format!("{function} {action} {request}"));
         }
         for (_, action, _, ask) in WAYS {
-            for one in &patterns {
+            for one in patterns.iter().filter(one_of(&patterns)) {
                 let theirs = ask("theirs", &[key(one)]);
                 check(false, allowed(function, action, &theirs), &|| format!("{function} {action} theirs"));
             }
@@ -189,7 +201,7 @@ fn compare(template: &Template, layout: Layout) {
     }
     // Some calls are allowed, and nearly all are refused. Most of those allowed are of the functions that copy items of every
     // kind.
-    assert!(granted > 100 && checked > 40 * granted, "{granted} of {checked}");
+    assert!(granted > 100 && checked > 5 * granted, "{granted} of {checked}");
 }
 
 #[test]
