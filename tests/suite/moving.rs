@@ -36,6 +36,8 @@ pub struct MovingShop {
 /// The items of a table of the shop by their canonical keys, without the marks of copies.
 pub type Items = BTreeMap<(String, String), Item>;
 
+type Keys = BTreeSet<(String, String)>;
+
 impl MovingShop {
     /// Opens the shop. Its functions read the phase before each request.
     pub async fn open() -> Self {
@@ -83,39 +85,48 @@ impl MovingShop {
         self.shop.dump_of(table).await.iter().map(item).collect()
     }
 
+    /// All items of the first table, and of the next one.
+    async fn scan_both(&self) -> [Vec<Item>; 2] {
+        [self.scan(self.shop.table()).await, self.scan(&self.next).await]
+    }
+
     /// The items of the first table and of the next one, without those of the move itself.
     pub async fn tables(&self) -> [Items; 2] {
-        let first = self.scan(self.shop.table()).await;
-        let next = self.scan(&self.next).await;
+        let [first, next] = self.scan_both().await;
         [canonical(Layout::V1, first), canonical(Layout::V2, next)]
     }
 
     /// The items that are due to be repaired, by the table that has the repair.
-    pub async fn repairs(&self) -> [BTreeSet<(String, String)>; 2] {
-        let first = self.scan(self.shop.table()).await;
-        let next = self.scan(&self.next).await;
-        [first, next].map(|items| {
-            let repairs = items.into_iter().filter(|item| kind(item) == Some("repair"));
-            let repairs = repairs.map(|item| read_item::<Repair>(item).expect("a repair"));
-            repairs.flat_map(|repair| repair.keys).map(|ItemKey { partition, sort }| (partition, sort)).collect()
-        })
+    pub async fn repairs(&self) -> [Keys; 2] {
+        self.scan_both().await.map(|items| due(&items))
     }
 
     /// The keys of the items that are not the same in both tables.
-    pub async fn differences(&self) -> BTreeSet<(String, String)> {
+    pub async fn differences(&self) -> Keys {
         let [first, next] = self.tables().await;
-        let keys = first.keys().chain(next.keys());
-        keys.filter(|key| first.get(key) != next.get(key)).cloned().collect()
+        different(&first, &next)
     }
 
     /// Checks the law of both tables: an item and its copy are equal, or a repair is due.
     pub async fn assert_in_step(&self, what: &str) {
-        let [first, next] = self.repairs().await;
-        let due: BTreeSet<_> = first.union(&next).cloned().collect();
-        let differ = self.differences().await;
+        let [first, next] = self.scan_both().await;
+        let due = &due(&first) | &due(&next);
+        let differ = different(&canonical(Layout::V1, first), &canonical(Layout::V2, next));
         let unnoticed: Vec<_> = differ.difference(&due).collect();
         assert!(unnoticed.is_empty(), "{what}: {unnoticed:?} differ without a repair");
     }
+}
+
+/// The items that are due to be repaired by the repairs among these items.
+fn due(items: &[Item]) -> Keys {
+    let repairs = items.iter().filter(|item| kind(item) == Some("repair"));
+    let repairs = repairs.map(|item| read_item::<Repair>(item.clone()).expect("a repair"));
+    repairs.flat_map(|repair| repair.keys).map(|ItemKey { partition, sort }| (partition, sort)).collect()
+}
+
+/// The keys of the items that are not the same in both.
+fn different(first: &Items, next: &Items) -> Keys {
+    first.keys().chain(next.keys()).filter(|key| first.get(*key) != next.get(*key)).cloned().collect()
 }
 
 fn item(json: &Value) -> Item {

@@ -34,6 +34,7 @@ pub(super) fn limits() -> String {
 
 /// The functions that answer routes, each with its role.
 pub(super) fn functions() -> String {
+    let template: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
     let parts = sorted().into_iter().map(|RouteFunction { function, route, .. }| {
         let name = pascal_case(&function.name());
         let mut text = format!("\n  {name}:\n    Type: AWS::Serverless::Function\n");
@@ -53,7 +54,7 @@ pub(super) fn functions() -> String {
                 "      ReservedConcurrentExecutions: !If [ShopIsOpen, !If [Has{parameter}, !Ref {parameter}, !Ref AWS::NoValue], 0]"
             );
         }
-        let variables = variables(function);
+        let variables = variables(function, &template);
         if !variables.is_empty() {
             text.push_str("      Environment:\n        Variables:\n");
             for (variable, value) in variables {
@@ -95,8 +96,7 @@ fn sorted() -> Vec<&'static RouteFunction> {
 ///
 /// A function that lacks a variable does not start, and its error names the variable. So each attempt adds one variable
 /// until the function starts.
-fn variables(function: &Function) -> BTreeMap<String, String> {
-    let template: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
+fn variables(function: &Function, template: &Yaml) -> BTreeMap<String, String> {
     let region =
         [("AWS_REGION", "us-east-1"), ("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x"), ("TABLE_NAME", "x")];
     let mut given: BTreeMap<String, String> = region.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
