@@ -14,12 +14,14 @@ use serde_json::{Value, json};
 
 use book::Book;
 use schedule::Delivery;
-use shop::engine::{Feature, lacks, schedules};
+use shop::engine::{Feature, lacks};
+use shop::seed::{long, seeds};
 use shop::stream::{Tail, batch, is_wanted, number};
 use shop::{Shop, eur};
 
-/// The number of random schedules. Each has new shards, as if the old ones had been split.
-const SCHEDULES: u64 = 200;
+/// The number of random schedules, unless the long form is asked for. Each has new shards, as if the old ones had been
+/// split.
+const SCHEDULES: u64 = 20;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_counts_agree_with_the_orders_for_any_delivery() {
@@ -28,8 +30,8 @@ async fn the_counts_agree_with_the_orders_for_any_delivery() {
     let counters = shop.counters();
     let (mut delivered, mut crashed, mut reported) = (0, 0, 0);
     let mut all = Vec::new();
-    let schedules = schedules(SCHEDULES);
-    for seed in 0..schedules {
+    let seeds = seeds(SCHEDULES);
+    for (number, seed) in (0_u64..).zip(seeds.clone()) {
         let mut rng = fastrand::Rng::with_seed(seed);
         book.write(&shop, &mut rng).await;
         let mut records = tail.new_records(&shop).await;
@@ -46,12 +48,12 @@ async fn the_counts_agree_with_the_orders_for_any_delivery() {
             deliveries[partition.bytes().map(usize::from).sum::<usize>() % shards].records.push(record);
         }
         for (every, fault) in [
-            (40, Fault::CutAfter),
-            (23, Fault::CutBefore),
+            (11, Fault::CutAfter),
+            (9, Fault::CutBefore),
             (3, Fault::conflict(0)),
             (7, Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: "" }),
         ] {
-            if seed % every == 0 {
+            if number.is_multiple_of(every) {
                 shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
             }
         }
@@ -64,9 +66,12 @@ async fn the_counts_agree_with_the_orders_for_any_delivery() {
         shop.fault_proxy().heal();
         book.check(&shop).await;
     }
-    let tried = format!("{delivered} invocations, {crashed} crashes, {reported} reported failures");
-    let least = usize::try_from(schedules).expect("few");
-    assert!(delivered > 2 * least && crashed > least && reported > least / 40, "{tried}");
+    eprintln!("{delivered} invocations, {crashed} crashes, {reported} reported failures");
+    // Of a few schedules, these numbers are a matter of chance.
+    if let Some(schedules) = long().filter(|schedules| *schedules >= 100) {
+        let least = usize::try_from(schedules).expect("few");
+        assert!(delivered > 2 * least && crashed > least && reported > least / 40);
+    }
 
     // Deliver all shards again from the beginning, eight at a time: nothing is counted twice, and nothing is written.
     let before = shop.dump().await;

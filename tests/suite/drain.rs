@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use shop::Shop;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, drain_source};
+use shop::seed::{random, seeds};
+use tokio::sync::OnceCell;
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -114,13 +116,17 @@ async fn timeless(shop: &Shop) -> Vec<Value> {
 }
 
 /// The table after each order was delivered once, without faults.
-async fn table_without_faults() -> Vec<Value> {
-    let shop = fast_shop(false).await;
-    accept_all(&shop).await;
-    for record in shop.take_messages().await {
-        assert_eq!(shop.drain(&[record]).await, json!({ "batchItemFailures": [] }));
-    }
-    timeless(&shop).await
+async fn table_without_faults() -> &'static Vec<Value> {
+    static TABLE: OnceCell<Vec<Value>> = OnceCell::const_new();
+    let deliver = async || {
+        let shop = fast_shop(false).await;
+        accept_all(&shop).await;
+        for record in shop.take_messages().await {
+            assert_eq!(shop.drain(&[record]).await, json!({ "batchItemFailures": [] }));
+        }
+        timeless(&shop).await
+    };
+    TABLE.get_or_init(deliver).await
 }
 
 /// The ids of the messages that a batch reports as failed.
@@ -132,7 +138,7 @@ fn undone(answer: &Value) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_delivery_of_each() {
     let expected = table_without_faults().await;
-    for seed in 0..3 {
+    for seed in seeds(1) {
         let shop = fast_shop(false).await;
         accept_all(&shop).await;
         let mut random = fastrand::Rng::with_seed(seed);
@@ -166,7 +172,7 @@ async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_deliv
             left = again;
         }
         shop.fault_proxy().heal();
-        assert_eq!(timeless(&shop).await, expected, "seed {seed}");
+        assert_eq!(timeless(&shop).await, *expected, "seed {seed}");
         assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
     }
 }
@@ -183,9 +189,9 @@ async fn crashes_of_the_drain_result_in_the_same_table_as_one_delivery_of_each()
         0,
     );
     let accepting = accept_all(&shop);
-    let mut random = fastrand::Rng::with_seed(100);
+    let mut random = random();
     let killing = async {
-        for _ in 0..100 {
+        for _ in 0..50 {
             tokio::time::sleep(Duration::from_millis(random.u64(20..120))).await;
             shop.kill("drain-writes");
         }
@@ -197,7 +203,7 @@ async fn crashes_of_the_drain_result_in_the_same_table_as_one_delivery_of_each()
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     shop.fault_proxy().heal();
-    assert_eq!(timeless(&shop).await, expected);
+    assert_eq!(timeless(&shop).await, *expected);
     assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
 }
 

@@ -1,13 +1,14 @@
 //! Injects every kind of fault at every call of every writing function, routes and consumers alike.
 //!
-//! A run of each case without faults is recorded by the fault proxies. Then, for each of its calls and each kind of
-//! fault, the case is run again on a copy of the same table with exactly that fault, and judged: see [`judge`]. Faults
-//! that are worse if they last are also injected for ever, and random pairs of faults are injected.
+//! A run of each case without faults is recorded by the fault proxies. Then a fault is injected at one of its calls, and
+//! the case is run again on a copy of the same table with exactly that fault, and judged: see [`judge`]. Faults that are
+//! worse if they last are also injected for ever, and random pairs of faults are injected. Each day draws a sample, which
+//! has each case, and each kind of fault at each kind of call.
 //!
-//!     TILL_FAULTS=all TILL_FAULT_PAIRS=5000 TILL_FAULT_SEED=7 cargo test -p tests --test suite every_fault
+//!     TILL_LONG=1000 cargo test -p tests --test suite every_fault
 //!
-//! also injects every fault for ever, and more pairs, from a printed seed. `TILL_FAULT_CASES=cancel` runs only the
-//! cases whose names contain that text.
+//! injects each kind of fault at each call of each case, every fault for ever, too, and 1,000 pairs.
+//! `TILL_FAULT_CASES=cancel` runs only the cases whose names contain that text.
 
 mod cases;
 mod consumers;
@@ -22,9 +23,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ::consumers::CONSUMERS;
-use fastrand::Rng;
 use http_api::Verb;
 use local::functions::routes;
+use shop::seed::{long, random, sample};
 use tokio::task::JoinSet;
 
 use self::cases::{Case, cases};
@@ -36,33 +37,33 @@ use self::world::World;
 /// time.
 const WORLDS: usize = 16;
 
+/// The number of runs for which it pays to open a world.
+const RUNS_OF_A_WORLD: usize = 20;
+
+/// The number of pairs of faults, unless the long form is asked for.
+const PAIRS: u64 = 10;
+
 /// One run: a case and its faults.
 type Run = (usize, Vec<Injection>);
 
-/// Every call of every case, with every fault of its service; then some pairs.
+/// A sample of the faults of all calls of all cases; then some pairs.
 fn runs(all: &[(Case, Reference)]) -> VecDeque<Run> {
     let single = all.iter().enumerate().flat_map(|(case, (_, reference))| {
-        injections(reference.calls()).into_iter().map(move |injection| (case, vec![injection]))
+        injections(reference.calls()).into_iter().map(move |injection| (case, injection))
     });
-    let single: Vec<_> = single.collect();
-
-    let number = |name: &str, otherwise: u64| {
-        env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
-    };
-    let seed = number("TILL_FAULT_SEED", 1);
-    let mut random = Rng::with_seed(seed);
-    let pairs = (0..number("TILL_FAULT_PAIRS", 20)).map(|_| {
+    let (single, mut random): (Vec<_>, _) = (single.collect(), random());
+    let pairs = (0..long().unwrap_or(PAIRS)).map(|_| {
         let (case, first) = &single[random.usize(..single.len())];
         let of_case: Vec<_> = single.iter().filter(|(other, _)| other == case).collect();
         let (_, second) = of_case[random.usize(..of_case.len())];
-        (*case, [first.clone(), second.clone()].concat())
+        (*case, vec![first.clone(), second.clone()])
     });
-    let pairs: Vec<_> = pairs.collect();
-    eprintln!("{} cases, {} single faults, {} pairs from seed {seed}", all.len(), single.len(), pairs.len());
-    let mut runs: Vec<_> = single.into_iter().chain(pairs).collect();
-    // Mix runs that wait with runs that compute.
-    Rng::with_seed(0).shuffle(&mut runs);
-    runs.into()
+    let (pairs, of_all): (Vec<_>, _) = (pairs.collect(), single.len());
+    let labels = |(case, injection): &(usize, Injection)| vec![all[*case].0.name.to_owned(), injection.kind()];
+    // In random order: runs that wait are beside runs that compute.
+    let single = sample(&mut random, single, labels);
+    eprintln!("{} cases, {} of {of_all} single faults, {} pairs", all.len(), single.len(), pairs.len());
+    single.into_iter().map(|(case, injection)| (case, vec![injection])).chain(pairs).collect()
 }
 
 /// The number of runs of a case, and their total duration. Runs are parallel.
@@ -94,21 +95,36 @@ async fn work(
     }
 }
 
+/// Checks that every function that writes has a case.
+fn assert_complete(cases: &[Case]) {
+    let tried: BTreeSet<_> = cases.iter().map(|case| case.function.to_owned()).collect();
+    let writes = routes().filter(|function| function.route.method != Verb::Get).map(|route| route.function.name());
+    // The functions of a move have their own: tests/suite/moving/faults.rs.
+    let consumers = CONSUMERS.iter().filter(|consumer| consumer.condition.is_none());
+    let consumers = consumers.map(|consumer| consumer.function.name());
+    let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
+    assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_write_survives_every_fault_at_every_call() {
     let (first, seed) = World::create().await;
+    let cases = cases(&seed);
+    assert_complete(&cases);
     let mut judged = Vec::new();
     let wanted = env::var("TILL_FAULT_CASES").unwrap_or_default();
-    for case in cases(&seed).into_iter().filter(|case| case.name.contains(&wanted)) {
+    for case in cases.into_iter().filter(|case| case.name.contains(&wanted)) {
         let reference = reference(&first, &case).await;
         judged.push((case, reference));
     }
     assert!(!judged.is_empty(), "no case is called {wanted:?}");
-    let runs = Arc::new(Mutex::new(runs(&judged)));
+    let runs = runs(&judged);
+    let worlds = runs.len().div_ceil(RUNS_OF_A_WORLD).min(WORLDS);
+    let runs = Arc::new(Mutex::new(runs));
     let judged = Arc::new(judged);
     let began = Instant::now();
     let mut workers = JoinSet::new();
-    for _ in 0..WORLDS {
+    for _ in 0..worlds {
         let (runs, judged, seed) = (Arc::clone(&runs), Arc::clone(&judged), Arc::clone(&seed));
         workers.spawn(async move { work(World::copy_of(seed).await, runs, judged).await });
     }
@@ -127,16 +143,4 @@ async fn every_write_survives_every_fault_at_every_call() {
     eprintln!("all in {:.1} s", began.elapsed().as_secs_f64());
     let all: Vec<_> = complaints.iter().map(String::as_str).collect();
     assert!(all.is_empty(), "{} of the runs went wrong:\n{}", all.len(), all.join("\n"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_function_that_writes_has_a_case() {
-    let (_, seed) = World::create().await;
-    let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();
-    let writes = routes().filter(|function| function.route.method != Verb::Get).map(|route| route.function.name());
-    // The functions of a move have their own: tests/suite/moving/faults.rs.
-    let consumers = CONSUMERS.iter().filter(|consumer| consumer.condition.is_none());
-    let consumers = consumers.map(|consumer| consumer.function.name());
-    let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
-    assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");
 }

@@ -3,21 +3,15 @@
 use std::time::Duration;
 
 use devstack::fault_proxy::{Call, Fault, Match};
+use futures_util::stream::{self, StreamExt as _};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::seed::{long, random, sample};
 use shop::{Reply, Shop, eur};
-use tokio::task::JoinSet;
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
-
-/// The number of answers with each outcome.
-#[derive(Debug, Default)]
-struct Outcomes {
-    none: usize,
-    unknown: usize,
-}
 
 /// A writing request.
 struct Ask {
@@ -65,49 +59,47 @@ fn beyond_the_quota() -> Fault {
     Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() }
 }
 
-/// Sends this request three times, so that its calls fail from the first, second or third on. Returns how often the
-/// outcome was `none`, and how often `unknown`.
-async fn fail(ask: usize, fault: Fault) -> Outcomes {
-    let mut outcomes = Outcomes::default();
-    for healthy in 0..3 {
-        let (shop, asks) = shop().await;
-        let before = shop.dump().await;
-        shop.fault_proxy().take_calls();
-        shop.fault_proxy().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
-        shop.fault_proxy().inject(Match::any(), fault.clone(), usize::MAX);
-        let reply = asks[ask].send(&shop).await;
-        shop.fault_proxy().heal();
-        if reply.status < 500 {
-            continue;
-        }
-        let at = format!("{} {} after {healthy} calls, {fault:?}", asks[ask].method, asks[ask].path);
-        let is_none = reply.body["outcome"] == "none";
-        *(if is_none { &mut outcomes.none } else { &mut outcomes.unknown }) += 1;
-        assert!(!is_none || shop.dump().await == before, "{at}: it wrote something and says that it did not");
-        let reads = ["Query", "BatchGetItem", "TransactGetItems"];
-        let may_have_written =
-            |call: &Call| !reads.contains(&call.action.as_str()) && call.status.is_none_or(|status| status / 100 != 4);
-        let calls = shop.fault_proxy().take_calls();
-        assert!(!is_none || !calls.iter().any(may_have_written), "{at}: {calls:#?}");
+/// Sends a request whose calls fail, but for this number of them at its begin. Returns whether it failed, and whether the
+/// outcome was `none`.
+async fn fail(ask: usize, fault: Fault, healthy: usize) -> Option<bool> {
+    let (shop, asks) = shop().await;
+    let before = shop.dump().await;
+    shop.fault_proxy().take_calls();
+    shop.fault_proxy().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
+    shop.fault_proxy().inject(Match::any(), fault.clone(), usize::MAX);
+    let reply = asks[ask].send(&shop).await;
+    shop.fault_proxy().heal();
+    if reply.status < 500 {
+        return None;
     }
-    outcomes
+    let at = format!("{} {} after {healthy} calls, {fault:?}", asks[ask].method, asks[ask].path);
+    let is_none = reply.body["outcome"] == "none";
+    assert!(!is_none || shop.dump().await == before, "{at}: it wrote something and says that it did not");
+    let reads = ["Query", "BatchGetItem", "TransactGetItems"];
+    let may_have_written =
+        |call: &Call| !reads.contains(&call.action.as_str()) && call.status.is_none_or(|status| status / 100 != 4);
+    let calls = shop.fault_proxy().take_calls();
+    assert!(!is_none || !calls.iter().any(may_have_written), "{at}: {calls:#?}");
+    Some(is_none)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_request_with_outcome_none_has_written_nothing_whichever_call_failed() {
-    let mut all = Outcomes::default();
-    for ask in 0..shop().await.1.len() {
-        // A few shops at a time: with more, functions would time out while the shops open.
-        let mut failing = JoinSet::new();
-        for fault in [Fault::CutBefore, Fault::CutAfter, Fault::InternalError, beyond_the_quota(), Fault::conflict(0)] {
-            failing.spawn(fail(ask, fault));
-        }
-        for Outcomes { none, unknown } in failing.join_all().await {
-            all.none += none;
-            all.unknown += unknown;
-        }
-    }
-    assert!(all.none > 20 && all.unknown > 10, "{all:?}");
+    let faults = [Fault::CutBefore, Fault::CutAfter, Fault::InternalError, beyond_the_quota(), Fault::conflict(0)];
+    let asks = 0..shop().await.1.len();
+    let cases =
+        asks.flat_map(|ask| (0..faults.len()).flat_map(move |fault| (0..3).map(move |healthy| [ask, fault, healthy])));
+    // Each pair of a request and a fault, and each pair of a request and a number of healthy calls.
+    let pairs = |[ask, fault, healthy]: &[usize; 3]| vec![("fault", *ask, *fault), ("healthy", *ask, *healthy)];
+    let cases = sample(&mut random(), cases.collect(), pairs);
+    // A few shops at a time: with more, functions would time out while the shops open.
+    let failed = stream::iter(&cases).map(|[ask, fault, healthy]| fail(*ask, faults[*fault].clone(), *healthy));
+    let outcomes: Vec<_> = failed.buffer_unordered(5).filter_map(async |outcome| outcome).collect().await;
+    let none = outcomes.iter().filter(|is_none| **is_none).count();
+    let all = format!("{none} of {} outcomes of {} requests are `none`", outcomes.len(), cases.len());
+    eprintln!("{all}");
+    // Which of them are in a sample, is a matter of chance.
+    assert!(none > 0 && (long().is_none() || outcomes.len() > none), "{all}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -71,11 +71,6 @@ pub fn lacks(feature: Feature) -> bool {
     true
 }
 
-/// The number of random schedules to run. They test Till, not the engine, so an external engine gets fewer.
-pub fn schedules(all: u64) -> u64 {
-    if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
-}
-
 /// A unique table name.
 pub fn new_table_name() -> String {
     format!("till-test-{}", unique())

@@ -35,6 +35,7 @@ pub mod queue;
 pub mod reconcile;
 pub mod roles;
 pub mod searching;
+pub mod seed;
 pub mod stream;
 pub mod tables;
 pub mod tax_engine;

@@ -5,6 +5,7 @@ use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::seed::rounds;
 
 use super::guests::{has_traces, introduce, order, shop, with_orders};
 use super::{cancel, erase};
@@ -73,7 +74,7 @@ async fn an_erasure_that_was_interrupted_finds_the_guests_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_beside_the_erasure_of_the_customer_is_refused_or_erased() {
-    for _ in 0..8 {
+    for _ in 0..rounds(3) {
         let shop = shop().await;
         shop.sign_up("ada").await;
         with_orders(&shop).await;
@@ -105,7 +106,7 @@ async fn a_claim_that_overtakes_the_tombstone_is_erased_as_well() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_beside_the_erasure_of_the_guest_brings_nothing_back() {
-    for _ in 0..8 {
+    for _ in 0..rounds(3) {
         let shop = shop().await;
         shop.sign_up("ada").await;
         with_orders(&shop).await;

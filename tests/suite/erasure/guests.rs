@@ -6,6 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use shop::log::Log;
 use shop::queue::drain_source;
+use shop::seed::rounds;
 use shop::{Reply, Shop};
 
 use super::proof::{deployed, everything};
@@ -177,7 +178,7 @@ async fn an_order_of_a_guest_that_waits_during_the_erasure_is_refused() {
 async fn an_order_and_an_erasure_of_its_guest_at_once_leave_no_personal_data() {
     let shop = shop().await;
     let admin = shop.admin();
-    for round in 0..24 {
+    for round in 0..rounds(8) {
         introduce(&shop).await;
         // In every other round, the guest is kept already.
         if round % 2 == 1 {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use devstack::fault_proxy::{Call, Fault};
+use shop::seed::long;
 
 /// A delay longer than the timeouts of these functions and of one attempt of the client. The call still takes effect.
 const TOO_LONG: Duration = Duration::from_millis(4300);
@@ -32,6 +33,17 @@ pub struct Injection {
     action: String,
 }
 
+impl Injection {
+    /// The kind of fault at this kind of call: a sample has each of them.
+    pub fn kind(&self) -> String {
+        let fault = match &self.fault {
+            Fault::Cancel { item: 1.., code, .. } => format!("{code} of the last item"),
+            fault => format!("{fault:?}"),
+        };
+        format!("{:?} {} {fault} {}", self.service, self.action, self.times)
+    }
+}
+
 impl fmt::Debug for Injection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let times = if self.times == 1 { "once" } else { "for ever" };
@@ -43,11 +55,11 @@ impl fmt::Debug for Injection {
 const WALK: usize = 12;
 
 /// The faults of each of these calls, once, and for ever if that is worse. A walk gets faults only at the first and
-/// last call of each action. With `TILL_FAULTS=all`, every fault is also injected for ever, including faults that the
-/// code cannot distinguish from others.
+/// last call of each action. In the long form, every fault is also injected for ever, including faults that the code
+/// cannot distinguish from others.
 pub fn injections(calls: &[(Service, Call)]) -> Vec<Injection> {
     let is_walk = calls.len() > WALK;
-    let all_last = std::env::var("TILL_FAULTS").is_ok_and(|which| which == "all");
+    let all_last = long().is_some();
     let mut all = Vec::new();
     for service in [Service::DynamoDb, Service::Sqs, Service::EventBridge] {
         for (after, (_, call)) in calls.iter().filter(|(of, _)| *of == service).enumerate() {

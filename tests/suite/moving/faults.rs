@@ -7,6 +7,7 @@ use devstack::gateway::Invoke;
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use serde_json::json;
 use shop::Shop;
+use shop::seed::{random, sample};
 
 use super::MovingShop;
 use super::copying::Operator;
@@ -76,8 +77,9 @@ impl World {
         }
     }
 
-    /// The faults of the calls since the last one, each once. Those that take seconds are left out.
-    fn injections(&self) -> Vec<Injection> {
+    /// A sample of the faults of the calls since the last one, each once: every kind of fault at every kind of call. Those
+    /// that take seconds are left out.
+    fn injections(&self, least: usize) -> Vec<Injection> {
         let shop = &self.moving.shop;
         let of = |service| match service {
             Service::DynamoDb => shop.fault_proxy().take_calls(),
@@ -89,7 +91,8 @@ impl World {
             .collect();
         let mut all = injections(&calls);
         all.retain(|injection| injection.times == 1 && !matches!(injection.fault, Fault::Delay(_)));
-        all
+        assert!(all.len() > least, "{} faults", all.len());
+        sample(&mut random(), all, |injection| vec![injection.kind()])
     }
 
     fn forget_calls(&self) {
@@ -108,9 +111,7 @@ async fn no_fault_loses_a_segment() {
         (world.copy_items)(message(&segment)).await.expect("an answer");
     }
     // Progress is read by the operator, whose calls do not go through the proxy.
-    let all = world.injections();
-    assert!(all.len() > 40, "{} faults", all.len());
-    for injection in all {
+    for injection in world.injections(40) {
         let segment = world.start().await;
         world.moving.shop.sqs("PurgeQueue", QUEUE, json!({})).await;
         world.inject(&injection);
@@ -139,9 +140,7 @@ async fn no_fault_loses_a_repair() {
     leave().await;
     world.forget_calls();
     (world.repair_copies)(json!({})).await.expect("a report");
-    let all = world.injections();
-    assert!(all.len() > 20, "{} faults", all.len());
-    for injection in all {
+    for injection in world.injections(20) {
         leave().await;
         world.inject(&injection);
         // It may fail.

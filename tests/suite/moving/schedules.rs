@@ -9,11 +9,11 @@
 //! are cut before and after the tables answer, and answers come late. Every fourth schedule is calm: nothing fails, and
 //! functions are not killed, so nothing but the move can make a request fail. The laws are in [`laws`].
 //!
-//!     TILL_MOVE_SEED=1 TILL_MOVES=100 cargo test --profile measure -p tests --test suite moving::schedules -- --nocapture
+//!     TILL_LONG=100 cargo test --profile measure -p tests --test suite moving::schedules -- --nocapture
 //!
-//! runs 100 schedules and prints a line for each. A complaint names the seed of its schedule, and `TILL_MOVE_SEED=7
-//! TILL_MOVES=1` runs that one again. The seed determines who does what, the way of the move and the faults, but not how
-//! they interleave.
+//! runs 100 schedules and prints a line for each. A complaint names the seed of its schedule, and `TILL_SEED=7 TILL_LONG=1`
+//! runs that one again. The seed determines who does what, the way of the move and the faults, but not how they
+//! interleave.
 
 mod background;
 mod figures;
@@ -24,10 +24,10 @@ mod staff;
 mod world;
 
 use std::collections::VecDeque;
-use std::env;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use shop::seed::{long, seeds};
 use tokio::task::JoinSet;
 
 use self::figures::Figures;
@@ -35,19 +35,11 @@ use self::figures::Figures;
 /// The number of schedules that run at the same time. Much of a schedule is waiting.
 const AT_ONCE: usize = 3;
 
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
-    let first = number("TILL_MOVE_SEED").unwrap_or(1);
-    // Unless the environment asks for more, one move that goes forwards only.
-    let (schedules, route): (_, fn(u64) -> _) = match number("TILL_MOVES") {
-        Some(schedules) => (schedules, operator::route),
-        None => (1, |_| operator::FORWARDS.to_vec()),
-    };
-    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new((first..first + schedules).collect()));
+    // Unless the long form is asked for, one move that goes forwards only.
+    let route = |seed| if long().is_some() { operator::route(seed) } else { operator::FORWARDS.to_vec() };
+    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new(seeds(1).collect()));
     let (begin, mut running) = (Instant::now(), JoinSet::new());
     for _ in 0..AT_ONCE {
         let seeds = Arc::clone(&seeds);
@@ -76,7 +68,7 @@ async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
         complaints.extend(found);
         all.add(&figures);
     }
-    eprintln!("{schedules} moves in {:.0} s: {all}", begin.elapsed().as_secs_f64());
-    let again = "TILL_MOVE_SEED=N TILL_MOVES=1 runs the schedule of seed N again";
+    eprintln!("all in {:.0} s: {all}", begin.elapsed().as_secs_f64());
+    let again = "TILL_SEED=N TILL_LONG=1 runs the schedule of seed N of the long form again";
     assert!(complaints.is_empty(), "{} complaints; {again}:\n{}", complaints.len(), complaints.join("\n"));
 }

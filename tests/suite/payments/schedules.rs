@@ -5,20 +5,20 @@
 //! double and reorder requests; DynamoDB, SQS and EventBridge fail now and then; and functions are killed at any step. In
 //! the end everything works again, and what is due is done. Then the laws of [`laws`] hold.
 //!
-//!     TILL_PAYMENT_SCHEDULES=1000 cargo test -p tests --test suite payments::schedules -- --nocapture
+//!     TILL_LONG=1000 cargo test -p tests --test suite payments::schedules -- --nocapture
 //!
-//! runs 1,000 schedules. A complaint names the seed of its schedule, and `TILL_PAYMENT_SEED=7 TILL_PAYMENT_SCHEDULES=1`
-//! runs that one again. The seed determines the steps and the faults, but not how steps interleave.
+//! runs 1,000 schedules. A complaint names the seed of its schedule, and `TILL_SEED=7 TILL_LONG=1` runs that one again.
+//! The seed determines the steps and the faults, but not how steps interleave.
 
 mod laws;
 pub mod script;
 pub mod world;
 
 use std::collections::VecDeque;
-use std::env;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use shop::seed::seeds;
 use tokio::task::JoinSet;
 
 use self::script::Script;
@@ -30,18 +30,14 @@ const WORLDS: u64 = 12;
 /// The number of schedules in one world: each of them is judged by all that the world has.
 const IN_ONE_WORLD: usize = 20;
 
-/// The number of schedules unless the environment says otherwise.
-const IN_EVERY_RUN: u64 = 12;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
-}
+/// The number of schedules, unless the long form is asked for.
+const SCHEDULES: u64 = 12;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
-    let (first, schedules) = (number("TILL_PAYMENT_SEED", 1), number("TILL_PAYMENT_SCHEDULES", IN_EVERY_RUN));
-    eprintln!("{schedules} schedules, from seed {first}");
-    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new((first..first + schedules).collect()));
+    let seeds = seeds(SCHEDULES);
+    let schedules = seeds.end - seeds.start;
+    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new(seeds.collect()));
     let began = Instant::now();
     let mut worlds = JoinSet::new();
     for number in 0..WORLDS.min(schedules.div_ceil(2)) {
