@@ -53,8 +53,9 @@ async fn open() -> Shop {
             function.environment.insert("WAITING_ROOM_ORDERS".to_owned(), "1000000".to_owned());
         }
         for function in &mut template.functions {
-            function.environment.entry("TAX_COUNTRY".to_owned()).and_modify(|country| "DE".clone_into(country));
-            function.environment.entry("INVOICE_SERIES".to_owned()).and_modify(|series| "2026".clone_into(series));
+            for (name, value) in [("TAX_COUNTRY", "DE"), ("INVOICE_SERIES", "2026"), ("STATUS_SHARDS", "2")] {
+                function.environment.entry(name.to_owned()).and_modify(|old| value.clone_into(old));
+            }
         }
         for source in &mut template.stream_sources {
             (source.enabled, source.maximum_retry_attempts) = (true, Some(0));

@@ -1,11 +1,13 @@
 //! The enforced permissions are those that the template declares, and no declaration is broader than necessary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use devstack::Template;
 use devstack::iam::{Guard, permit};
+use fastrand::Rng;
 use key_schema::layout::{ENTITIES, INSTEAD, Layout};
 use serde_json::{Value, json};
+use shop::seed::{long, random};
 use shop::tables::{logical_id, name_of, template_with};
 use shop::template_text;
 use yaml_serde::Value as Yaml;
@@ -17,7 +19,7 @@ const SCANNING: &str = "CopyItems";
 
 /// A statement about the table, parsed independently of the evaluator.
 struct Declared {
-    function: String,
+    /// The names of the actions, without the service's.
     actions: Vec<String>,
     /// The index, if the statement is about one.
     index: Option<String>,
@@ -46,13 +48,13 @@ fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a Yaml> {
     }
 }
 
-/// The statements about the table with this layout, in a stack with two tables.
-fn declared(layout: Layout) -> Vec<Declared> {
+/// The statements about the table with this layout, in a stack with two tables, by the function.
+fn declared(layout: Layout) -> BTreeMap<String, Vec<Declared>> {
     let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
     let (table, condition) =
         (format!("State.Outputs.{}", logical_id(layout)), format!("Has{}", layout.name().to_uppercase()));
     let properties = |name: &str| &text["Resources"][name]["Properties"];
-    let mut all = Vec::new();
+    let mut all = BTreeMap::new();
     for function in template_with("v1-v2").functions {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
@@ -65,6 +67,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
         let policies = inline.filter_map(|policy| under(&condition, policy)).chain(managed);
         let statements =
             policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_sequence().expect("statements"));
+        let mut of_function = Vec::new();
         for statement in statements.filter_map(|statement| under(&condition, statement)) {
             let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
             // A resource that depends on a condition is not the table.
@@ -78,14 +81,14 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 None => continue,
             };
             let condition = &statement["Condition"];
-            let actions = list(&statement["Action"]);
+            let actions = list(&statement["Action"]).into_iter();
+            let actions: Vec<_> = actions.map(|action| action.replace("dynamodb:", "")).collect();
             let mut keys = BTreeSet::new();
-            if actions != ["dynamodb:Scan"] {
+            if actions != ["Scan"] {
                 assert_eq!(condition["Null"]["dynamodb:LeadingKeys"], "false", "ForAllValues holds of no keys, too");
                 keys.extend(list(&condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]));
             }
-            all.push(Declared {
-                function: function.logical_id.clone(),
+            of_function.push(Declared {
                 actions,
                 index,
                 keys,
@@ -93,6 +96,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 of_keys_only: !condition["StringEqualsIfExists"]["dynamodb:Select"].is_null(),
             });
         }
+        all.insert(function.logical_id.clone(), of_function);
     }
     all
 }
@@ -112,16 +116,18 @@ fn key(pattern: &str) -> String {
 }
 
 /// Compares declaration and enforcement in a stack with two tables, for every function, every action, each table with
-/// its indexes, and every kind of key.
+/// its indexes, and every kind of key. Of the pairs of keys in one call: those that are granted, and some others. Of the
+/// keys of another table: some.
 #[test]
 fn a_role_allows_exactly_what_the_template_declares() {
     let template = template_with("v1-v2");
+    let mut random = random();
     for layout in Layout::ALL {
-        compare(&template, *layout);
+        compare(&template, *layout, &mut random);
     }
 }
 
-fn compare(template: &Template, layout: Layout) {
+fn compare(template: &Template, layout: Layout, random: &mut Rng) {
     let table = name_of(template, layout).expect("the table");
     let (guard, declared) = (Guard::new(template, false), declared(layout));
     let allowed = |function: &str, action: &str, request: &Value| {
@@ -129,9 +135,8 @@ fn compare(template: &Template, layout: Layout) {
         guard.dynamodb_asks(action, request).iter().all(|ask| permit(policies, ask))
     };
     let says_of = |function: &str, needed: &str, (in_transaction, of_keys), index: Option<&str>, keys: &[&String]| {
-        declared.iter().any(|statement| {
-            statement.function == function
-                && statement.actions.contains(&format!("dynamodb:{needed}"))
+        declared[function].iter().any(|statement| {
+            statement.actions.iter().any(|action| action == needed)
                 && statement.index.as_deref() == index
                 && keys.iter().all(|key| statement.has_key(key))
                 && (in_transaction || !statement.in_transactions_only)
@@ -141,6 +146,11 @@ fn compare(template: &Template, layout: Layout) {
     let says =
         |function: &str, needed: &str, index, keys: &[&String]| says_of(function, needed, (false, false), index, keys);
 
+    // One of them at random, or all.
+    let mut one_of = |patterns: &BTreeSet<String>| {
+        let chosen = random.choice(patterns).expect("a pattern").clone();
+        move |pattern: &&String| long().is_some() || **pattern == chosen
+    };
     let (patterns, mut checked, mut granted) = (patterns(layout), 0, 0);
     let mut check = |says: bool, is: bool, what: &dyn Fn() -> String| {
         assert_eq!(is, says, "enforced and declared: {}", what());
@@ -156,7 +166,10 @@ fn compare(template: &Template, layout: Layout) {
                 if !action.contains("Items") && !action.starts_with("Batch") {
                     continue;
                 }
-                for other in &patterns {
+                // All of them are half a million calls.
+                let is_some = one_of(&patterns);
+                let is_chosen = |other: &&String| is_some(other) || says_of(function, needed, within, None, &[other]);
+                for other in patterns.iter().filter(is_chosen) {
                     let is = allowed(function, action, &ask(table, &[key(one), key(other)]));
                     // A batch is authorised once with all of its keys, a transaction once for each item.
                     let says = if in_transaction {
@@ -181,7 +194,7 @@ fn compare(template: &Template, layout: Layout) {
             check(says, allowed(function, action, &request), &|| format!("{function} {action} {request}"));
         }
         for (_, action, _, ask) in WAYS {
-            for one in &patterns {
+            for one in patterns.iter().filter(one_of(&patterns)) {
                 let theirs = ask("theirs", &[key(one)]);
                 check(false, allowed(function, action, &theirs), &|| format!("{function} {action} theirs"));
             }
@@ -189,7 +202,7 @@ fn compare(template: &Template, layout: Layout) {
     }
     // Some calls are allowed, and nearly all are refused. Most of those allowed are of the functions that copy items of every
     // kind.
-    assert!(granted > 100 && checked > 40 * granted, "{granted} of {checked}");
+    assert!(granted > 100 && checked > 5 * granted, "{granted} of {checked}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! No permission is unused: every action for every kind of key in each role is needed by some call of an eventful day.
 //! A permission is needed if one of the calls would be refused without it.
 
-use devstack::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
+use std::collections::BTreeSet;
+
+use devstack::iam::{Ask, Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
 use devstack::template::Function;
 
 use super::day::{Day, eventful_day};
@@ -95,15 +97,16 @@ fn in_transactions(part: Statement) -> Option<Statement> {
     (!is_so && single.contains(&part.actions[0])).then_some(Statement { conditions, ..part })
 }
 
-/// The permissions of a role that these calls of its function do not need.
-fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<String> {
-    let suffices = |at: usize, place: usize, replacement: Vec<Statement>| {
+/// The permissions of a role that its function does not need in order to ask this.
+fn unneeded(function: &str, policies: &[Policy], asks: &BTreeSet<&Ask>) -> Vec<String> {
+    // A part of a statement is about one action, so other calls do not miss it.
+    let suffices = |action: &str, at: usize, place: usize, replacement: Vec<Statement>| {
         let mut less = policies.to_vec();
         less[at].statements.splice(place..=place, replacement);
-        calls.iter().all(|call| permit(&less, &call.ask))
+        asks.iter().filter(|ask| ask.action == action).all(|ask| permit(&less, ask))
     };
     // If the role denied a call, it would need each permission by this measure.
-    let denied: Vec<_> = calls.iter().filter(|call| !permit(policies, &call.ask)).collect();
+    let denied: Vec<_> = asks.iter().filter(|ask| !permit(policies, ask)).collect();
     assert!(denied.is_empty(), "{function}: {denied:?}");
     let mut unneeded = Vec::new();
     for (at, policy) in policies.iter().enumerate() {
@@ -119,10 +122,10 @@ fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<Strin
             for grant in Grant::all_of(statement).into_iter().filter(is_asked) {
                 let (rest, part) = grant.split(statement);
                 let what = format!("{} {} {:?}", grant.action, grant.resource, grant.keys);
-                if suffices(at, place, rest.clone()) {
+                if suffices(grant.action, at, place, rest.clone()) {
                     unneeded.push(what);
                 } else if let Some(part) = in_transactions(part)
-                    && suffices(at, place, rest.into_iter().chain([part]).collect())
+                    && suffices(grant.action, at, place, rest.into_iter().chain([part]).collect())
                 {
                     unneeded.push(format!("{what}, but in transactions"));
                 }
@@ -139,8 +142,9 @@ pub fn in_vain<'a>(functions: impl IntoIterator<Item = &'a Function>, rulings: &
         let alike = FOR_GUESTS.iter().find(|(guests, _)| guests == name).map(|(_, customers)| *customers);
         // A few calls are made for customers alone, such as the check that a customer is not erased.
         let is_alike = |ruling: &Ruling| Some(&*ruling.caller) == alike && permit(&role.policies, &ruling.ask);
-        let calls: Vec<_> = rulings.iter().filter(|ruling| ruling.caller == *name || is_alike(ruling)).collect();
-        vain.extend(unneeded(name, &role.policies, &calls).into_iter().map(|grant| format!("{name}: {grant}")));
+        let calls = rulings.iter().filter(|ruling| ruling.caller == *name || is_alike(ruling));
+        let asks = calls.map(|ruling| &ruling.ask).collect();
+        vain.extend(unneeded(name, &role.policies, &asks).into_iter().map(|grant| format!("{name}: {grant}")));
     }
     vain
 }
