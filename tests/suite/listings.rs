@@ -24,11 +24,11 @@ fn ids(orders: &[Value]) -> Vec<&str> {
 async fn with_any_limit_every_order_of_a_status_is_listed_once_in_order_of_time() {
     let shop = shop().await;
     let mut placed = Vec::new();
-    for at in 0..40 {
+    for at in 0..24 {
         placed.push(place(&shop.customer("ada"), &format!("k{at}")).await);
     }
     placed.sort_by_key(|order| format!("{} {}", order["placedAt"], order["orderId"]));
-    for limit in [1, 2, 3, 7, 8, 39, 40, 41, 100] {
+    for limit in [1, 3, 8, 23, 24, 25, 100] {
         let found = shop.admin().walk("/orders?status=PENDING", limit).await;
         assert_eq!(ids(&found), ids(&placed), "limit {limit}");
     }

@@ -128,13 +128,13 @@ async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_af
     first["rawQueryString"] = json!("limit=7");
     let page = raised.function("list-product-orders")(first).await.expect("an answer");
     let page: Value = serde_json::from_str(page["body"].as_str().expect("a body")).expect("JSON");
-    raised.order_more(60).await;
+    raised.order_more(30).await;
 
     let admin = raised.shop.admin();
-    for (product, length) in [("hot", 90), ("cold", 9)] {
+    for (product, length) in [("hot", 60), ("cold", 6)] {
         let expected = raised.listed(product).await;
         assert_eq!(expected.len(), length);
-        for limit in [1, 2, 7, 8, 9, 25, 64, 100] {
+        for limit in [1, 7, 8, 9, 25, 100] {
             let found = admin.walk(&format!("/products/{product}/orders"), limit).await;
             assert_eq!(ids(&found), expected, "{product} at {limit}");
             assert!(found.iter().all(|line| line.get("shard").is_none()), "the shard of a line is an internal field");
@@ -143,9 +143,9 @@ async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_af
 
     let expected = raised.listed("hot").await;
     assert_eq!(ids(page["items"].as_array().expect("items")), expected[..7]);
-    let next = format!("/products/hot/orders?limit=80&cursor={}", page["next"].as_str().expect("a cursor"));
+    let next = format!("/products/hot/orders?limit=50&cursor={}", page["next"].as_str().expect("a cursor"));
     let rest = admin.get(&next).await.expect(200);
-    assert_eq!(ids(rest["items"].as_array().expect("items")), expected[7..87]);
+    assert_eq!(ids(rest["items"].as_array().expect("items")), expected[7..57]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ mod rate;
 
 use std::time::{Duration, Instant};
 
+use devstack::Template;
 use futures_util::future::join_all;
 use key_schema::entity::ParkedCounts;
 use key_schema::value::Timestamp;
@@ -16,10 +17,19 @@ use shop::stream::Tail;
 
 use crate::counts::book::Book;
 
+/// Sets the age after which a change must be counted, and the read rate. A comparison reads every shard of every status of
+/// every day, so these are few.
+fn compared(template: &mut Template, settle_seconds: u32, read_units: u32) {
+    reconciled(template, settle_seconds, read_units);
+    for function in &mut template.functions {
+        function.environment.entry("STATUS_SHARDS".to_owned()).and_modify(|shards| "2".clone_into(shards));
+    }
+}
+
 /// A shop with some counted orders.
 async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
     let shop = Shop::open_with(|template| {
-        reconciled(template, settle_seconds, read_units);
+        compared(template, settle_seconds, read_units);
         for function in template.functions.iter_mut().filter(|function| function.handler == "reconcile-counts") {
             function.timeout_seconds = timeout.unwrap_or(function.timeout_seconds);
         }
@@ -100,10 +110,10 @@ async fn wrong_counts_are_found_and_repaired_on_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn counts_with_possibly_pending_changes_are_neither_wrong_nor_repaired() {
-    let shop = Shop::open_with(|template| reconciled(template, 23_400, FAST)).await;
+    let shop = Shop::open_with(|template| compared(template, 23_400, FAST)).await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
     let mut rng = fastrand::Rng::with_seed(7);
-    for round in 0..10 {
+    for round in 0..7 {
         book.write(&shop, &mut rng).await;
         // Sometimes before they are counted, sometimes after, and sometimes some of both.
         let Figures { drifted, repaired, .. } = figures(&shop.reconcile(true).await);
@@ -279,7 +289,7 @@ async fn unreadable_counters_are_reported_and_do_not_stop_the_comparison() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreadable_order_is_reported_for_its_day_only() {
-    let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
+    let shop = Shop::open_with(|template| compared(template, 0, FAST)).await;
     let order = |product: &str| json!({ "lines": [{ "productId": product, "quantity": 1 }] });
     for (customer, product) in [("ada", "cup"), ("bob", "pot")] {
         shop.sign_up(customer).await;
@@ -313,7 +323,7 @@ async fn concurrent_repairs_and_counting_result_in_correct_sums() {
     const WRITING: Duration = Duration::from_secs(12);
     let shop = Shop::open_with(|template| {
         // Far longer than counting takes here, and short enough that some counters settle meanwhile.
-        reconciled(template, 2, FAST);
+        compared(template, 2, FAST);
         for source in &mut template.stream_sources {
             source.enabled = true;
             source.batching_window_seconds = 0;

@@ -26,7 +26,7 @@ async fn history(seed: u64) -> String {
     let shop = Shop::open().await;
     let mut book = Book::open(&shop).await;
     let mut rng = fastrand::Rng::with_seed(seed);
-    for _ in 0..15 {
+    for _ in 0..8 {
         book.write(&shop, &mut rng).await;
     }
     exported(&shop).await

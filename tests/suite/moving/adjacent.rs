@@ -22,7 +22,10 @@ fn environment(moving: &MovingShop) -> (Reader, Writer) {
     )
 }
 
-const STOCK: u64 = 60;
+/// The number of rounds of each of six writers, who together take one unit for every second round.
+const ROUNDS: u32 = 10;
+
+const STOCK: u64 = ROUNDS as u64 * 3;
 
 /// What the writers of one shop have done.
 #[derive(Default)]
@@ -35,7 +38,7 @@ struct Done {
 /// Takes units, counts views and claims carts, each under its condition.
 async fn write(writer: Writer, done: Arc<Done>) {
     let (product, shard) = ("pot".parse().expect("an id"), 0);
-    for at in 0..20_u32 {
+    for at in 0..ROUNDS {
         let budget = Budget::of(Duration::from_secs(20));
         let has_units = Condition::new("#available >= :one").value(":one", 1).expect("a number");
         let stock = CellsOfStock { product: &product, cells: 1.try_into().expect("one cell") }.keys().remove(0);
@@ -94,9 +97,10 @@ async fn side_by_side(before: Phase, after: Phase) {
     };
     assert_eq!(done.taken.load(Ordering::Relaxed), STOCK, "{what}");
     assert_eq!(number(("p#pot", "stock"), "available"), 0, "{what}");
-    assert_eq!(done.views.load(Ordering::Relaxed), 120, "{what}");
-    assert_eq!(number(("v#pot#0", "v#pot#0"), "views"), 120, "{what}");
-    assert_eq!(done.carts.load(Ordering::Relaxed), 20, "{what}: each cart is put once");
+    let views = u64::from(ROUNDS) * 6;
+    assert_eq!(done.views.load(Ordering::Relaxed), views, "{what}");
+    assert_eq!(number(("v#pot#0", "v#pot#0"), "views"), views, "{what}");
+    assert_eq!(done.carts.load(Ordering::Relaxed), u64::from(ROUNDS), "{what}: each cart is put once");
     for reader in [old_reader, new_reader] {
         assert!(reader.one(&CartOfCustomer { customer: &customer }).await.expect("an answer").is_some(), "{what}");
     }

@@ -23,6 +23,9 @@ const LOST: &str = "till-local-lost-copies";
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// So many gift cards are more than a page of each segment.
+const MANY: u32 = 660;
+
 /// A function does one page of a segment in an invocation. A message whose invocation fails comes back after a second.
 pub(super) fn hurried(template: &mut Template) {
     for function in &mut template.functions {
@@ -36,13 +39,12 @@ pub(super) fn hurried(template: &mut Template) {
     }
 }
 
-async fn open() -> (MovingShop, Arc<Kills>) {
+async fn open(cards: u32) -> (MovingShop, Arc<Kills>) {
     let (shop, kills) = Shop::open_moving_mortal(hurried).await;
     let next = shop.next_table().to_owned();
     let moving = MovingShop { shop, next };
     fill(&moving).await;
-    // More than a page of each segment.
-    for card in 0..800 {
+    for card in 0..cards {
         moving.shop.gift_card(&format!("CARD-{card}"), 100).await;
     }
     (moving, kills)
@@ -83,7 +85,7 @@ impl Operator {
 /// As the operator does, the test sends a segment again that makes no progress: one in 32 messages is killed five times.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_by_functions_that_are_killed_anywhere_ends_with_equal_tables() {
-    let (moving, kills) = open().await;
+    let (moving, kills) = open(MANY).await;
     let operator = Operator::of(&moving);
     operator.step(Phase::Both).await;
     kills.begin(0.5, 16);
@@ -129,7 +131,7 @@ async fn a_run_by_functions_that_are_killed_anywhere_ends_with_equal_tables() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_come_several_times_neither_multiply_nor_disturb_each_other() {
-    let (moving, _) = open().await;
+    let (moving, _) = open(MANY).await;
     let operator = Operator::of(&moving);
     operator.step(Phase::Both).await;
     operator.start(&moving, CopyTask::Copy, 4).await;
@@ -147,7 +149,7 @@ async fn messages_that_come_several_times_neither_multiply_nor_disturb_each_othe
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_of_an_earlier_run_does_nothing_although_its_segments_have_work_again() {
-    let (moving, _) = open().await;
+    let (moving, _) = open(0).await;
     let operator = Operator::of(&moving);
     operator.step(Phase::Both).await;
     let state = operator.mover.state().await.expect("the state");
@@ -168,7 +170,7 @@ async fn a_message_of_an_earlier_run_does_nothing_although_its_segments_have_wor
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_segment_that_fails_five_times_is_a_dead_letter_and_goes_on_when_it_is_redriven() {
-    let (moving, _) = open().await;
+    let (moving, _) = open(0).await;
     let operator = Operator::of(&moving);
     operator.step(Phase::Both).await;
     let denied = Fault::Refused { status: 400, exception: "AccessDeniedException" };

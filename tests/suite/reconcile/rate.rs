@@ -15,33 +15,41 @@ use shop::stream::{Tail, is_wanted};
 
 use super::{Figures, NONE, figures};
 
-const CUSTOMERS: u32 = 80;
 /// The orders that are placed. `COMPARED_ORDERS` sets another number of those that are measured.
-const ORDERS: u32 = 240;
-const PRODUCTS: u32 = 20;
-/// The customers, the products, the day of the orders, and a day without orders.
-const CHECKED: u64 = 80 + 20 + 2;
+const ORDERS: u32 = 128;
 /// The latency of each request. The longer it is, the less the time of the engine and of a debug build matters:
 /// `LATENCY_MILLIS` sets another one.
 const LATENCY_MILLIS: u32 = 200;
 /// How often all counts are compared while orders change.
-const COMPARISONS: u32 = 3;
+const COMPARISONS: u32 = 2;
 
-/// Places these orders of two lines. All customers and products have several.
-async fn place(shop: &Shop, orders: Range<u32>) {
+/// The customers and the products of a shop with so many orders.
+const fn customers_and_products(orders: u32) -> [u32; 2] {
+    [orders / 8, orders / 32]
+}
+
+/// The counters of a shop with so many orders: the customers, the products, the day of the orders, and a day without orders.
+fn counters(orders: u32) -> u64 {
+    let [customers, products] = customers_and_products(orders);
+    u64::from(customers + products + 2)
+}
+
+/// Places these orders of two lines in a shop that is to have `all`. All customers and products have several.
+async fn place(shop: &Shop, all: u32, orders: Range<u32>) {
+    let [customers, products] = customers_and_products(all);
     if orders.start == 0 {
-        for product in 0..PRODUCTS {
+        for product in 0..products {
             shop.product(&format!("p{product}"), 100, 100_000).await;
         }
-        let customers = stream::iter(0..CUSTOMERS).for_each_concurrent(8, async |customer| {
+        let signing_up = stream::iter(0..customers).for_each_concurrent(8, async |customer| {
             shop.sign_up(&format!("c{customer}")).await;
         });
-        customers.await;
+        signing_up.await;
     }
     let orders = stream::iter(orders).for_each_concurrent(8, async |order| {
-        let lines = [order % PRODUCTS, (order + 1 + order / PRODUCTS % (PRODUCTS - 1)) % PRODUCTS];
+        let lines = [order % products, (order + 1 + order / products % (products - 1)) % products];
         let lines = lines.map(|product| json!({ "productId": format!("p{product}"), "quantity": 1 }));
-        let customer = shop.customer(&format!("c{}", order % CUSTOMERS));
+        let customer = shop.customer(&format!("c{}", order % customers));
         let placed = customer.order(&format!("k{order}"), json!({ "lines": lines })).await.expect(201);
         if order % 5 == 0 {
             let id = placed["orderId"].as_str().expect("an id");
@@ -52,7 +60,7 @@ async fn place(shop: &Shop, orders: Range<u32>) {
 }
 
 async fn place_and_count(shop: &Shop, orders: u32) {
-    place(shop, 0..orders).await;
+    place(shop, orders, 0..orders).await;
     let mut records = Tail::default().new_records(shop).await;
     records.retain(is_wanted);
     for batch in records.chunks(100) {
@@ -73,7 +81,7 @@ async fn many_orders_are_compared_at_the_same_time() {
     let answer = shop.reconcile(false).await;
     let lasted = began.elapsed().as_secs_f64();
     shop.fault_proxy().heal();
-    assert_eq!(figures(&answer), Figures { checked: CHECKED, ..NONE });
+    assert_eq!(figures(&answer), Figures { checked: counters(orders), ..NONE });
     let calls = shop.fault_proxy().take_calls();
     let requests = f64::from(u32::try_from(calls.len()).expect("few"));
     // How many latencies the comparison takes, of which each begins after the one before.
@@ -86,12 +94,12 @@ async fn many_orders_are_compared_at_the_same_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_reads_stay_within_the_configured_rate() {
-    const RATE: u32 = 600;
+    const RATE: u32 = 200;
     let shop = Shop::open_with(|template| reconciled(template, 0, RATE)).await;
     place_and_count(&shop, ORDERS).await;
     shop.fault_proxy().take_calls();
     let answer = shop.reconcile(false).await;
-    assert_eq!(figures(&answer), Figures { checked: CHECKED, ..NONE });
+    assert_eq!(figures(&answer), Figures { checked: counters(ORDERS), ..NONE });
     let mut calls = shop.fault_proxy().take_calls();
     calls.sort_by_key(|call| call.at);
     let units: Vec<_> = calls.iter().map(|call| (call.at, read_units(slice::from_ref(call)))).collect();
@@ -120,12 +128,12 @@ async fn orders_that_change_during_a_comparison_are_no_drift() {
         }
     })
     .await;
-    place(&shop, 0..ORDERS / 2).await;
+    place(&shop, ORDERS, 0..ORDERS / 2).await;
     let compared = AtomicU32::new(0);
     let placing = async {
         for number in 0_u32.. {
             let from = ORDERS + number * 8;
-            place(&shop, from..from + 8).await;
+            place(&shop, ORDERS, from..from + 8).await;
             if compared.load(Relaxed) >= COMPARISONS {
                 break;
             }
