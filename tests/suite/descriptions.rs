@@ -106,47 +106,52 @@ async fn whatever_two_releases_write_a_product_shows_the_description_last_writte
         ending("Not dishwasher-safe."),
         longest(),
     ];
-    let shop = Shop::open().await;
-    let mut working = JoinSet::new();
-    let shop = std::sync::Arc::new(shop);
-    for seed in seeds(4) {
-        let (shop, texts) = (shop.clone(), texts.clone());
-        working.spawn(async move {
-            let mut random = fastrand::Rng::with_seed(seed);
-            let id = format!("p{seed}");
-            let mut text = random.choice(&texts).expect("a text").clone();
-            create(&shop, &id, &text).await.expect(201);
-            let mut steps = vec![format!("create {}", text.len())];
-            expect(&shop, &id, &text, &steps).await;
-            for _ in 0..25 {
-                let next = random.choice(&texts).expect("a text").clone();
-                let step = random.usize(0..7);
-                steps.push(format!("{step} {}", next.len()));
-                match step {
-                    0 | 1 => {
-                        patch(&shop, &id, json!({ "description": next, "price": eur(random.u64(1..99)) }))
-                            .await
-                            .expect(200);
-                        text = next;
-                    }
-                    2 => _ = patch(&shop, &id, json!({ "name": format!("cup {}", random.u8(..)) })).await.expect(200),
-                    3 => _ = adjust(&shop, &id).await,
-                    // What a client sends back that read the list changes nothing.
-                    4 => {
-                        let shown = listed(&shop, &id).await["description"].clone();
-                        patch(&shop, &id, json!({ "description": shown, "name": "A cup" })).await.expect(200);
-                    }
-                    5 => write_as_the_last_release(&shop, &id, |product| product.name = "Cup".to_owned()).await,
-                    _ => {
-                        write_as_the_last_release(&shop, &id, |product| product.description.clone_from(&next)).await;
-                        text = next;
-                    }
-                }
+    let seeds: Vec<_> = seeds(4).collect();
+    for seeds in seeds.chunks(4) {
+        let mut working = JoinSet::new();
+        let shop = std::sync::Arc::new(Shop::open().await);
+        for seed in seeds.iter().copied() {
+            let (shop, texts) = (shop.clone(), texts.clone());
+            working.spawn(async move {
+                let mut random = fastrand::Rng::with_seed(seed);
+                let id = format!("p{seed}");
+                let mut text = random.choice(&texts).expect("a text").clone();
+                create(&shop, &id, &text).await.expect(201);
+                let mut steps = vec![format!("create {}", text.len())];
                 expect(&shop, &id, &text, &steps).await;
-            }
-        });
+                for _ in 0..25 {
+                    let next = random.choice(&texts).expect("a text").clone();
+                    let step = random.usize(0..7);
+                    steps.push(format!("{step} {}", next.len()));
+                    match step {
+                        0 | 1 => {
+                            patch(&shop, &id, json!({ "description": next, "price": eur(random.u64(1..99)) }))
+                                .await
+                                .expect(200);
+                            text = next;
+                        }
+                        2 => {
+                            _ = patch(&shop, &id, json!({ "name": format!("cup {}", random.u8(..)) })).await.expect(200)
+                        }
+                        3 => _ = adjust(&shop, &id).await,
+                        // What a client sends back that read the list changes nothing.
+                        4 => {
+                            let shown = listed(&shop, &id).await["description"].clone();
+                            patch(&shop, &id, json!({ "description": shown, "name": "A cup" })).await.expect(200);
+                        }
+                        5 => write_as_the_last_release(&shop, &id, |product| product.name = "Cup".to_owned()).await,
+                        _ => {
+                            write_as_the_last_release(&shop, &id, |product| product.description.clone_from(&next))
+                                .await;
+                            text = next;
+                        }
+                    }
+                    expect(&shop, &id, &text, &steps).await;
+                }
+            });
+        }
+        working.join_all().await;
     }
-    working.join_all().await;
 }
 
 /// The units of the calls since the last time.

@@ -57,7 +57,11 @@ pub fn sample<T, L: Ord>(random: &mut Rng, mut cases: Vec<T>, labels: impl Fn(&T
     random.shuffle(&mut cases);
     if long().is_none() {
         let mut seen = BTreeSet::new();
-        cases.retain(|case| labels(case).into_iter().fold(false, |is_new, label| seen.insert(label) || is_new));
+        cases.retain(|case| {
+            let before = seen.len();
+            seen.extend(labels(case));
+            seen.len() > before
+        });
     }
     cases
 }

@@ -1,6 +1,6 @@
 //! The enforced permissions are those that the template declares, and no declaration is broader than necessary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use devstack::Template;
 use devstack::iam::{Guard, permit};
@@ -19,7 +19,7 @@ const SCANNING: &str = "CopyItems";
 
 /// A statement about the table, parsed independently of the evaluator.
 struct Declared {
-    function: String,
+    /// The names of the actions, without the service's.
     actions: Vec<String>,
     /// The index, if the statement is about one.
     index: Option<String>,
@@ -48,13 +48,13 @@ fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a Yaml> {
     }
 }
 
-/// The statements about the table with this layout, in a stack with two tables.
-fn declared(layout: Layout) -> Vec<Declared> {
+/// The statements about the table with this layout, in a stack with two tables, by the function.
+fn declared(layout: Layout) -> BTreeMap<String, Vec<Declared>> {
     let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
     let (table, condition) =
         (format!("State.Outputs.{}", logical_id(layout)), format!("Has{}", layout.name().to_uppercase()));
     let properties = |name: &str| &text["Resources"][name]["Properties"];
-    let mut all = Vec::new();
+    let mut all = BTreeMap::new();
     for function in template_with("v1-v2").functions {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
@@ -67,6 +67,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
         let policies = inline.filter_map(|policy| under(&condition, policy)).chain(managed);
         let statements =
             policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_sequence().expect("statements"));
+        let mut of_function = Vec::new();
         for statement in statements.filter_map(|statement| under(&condition, statement)) {
             let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
             // A resource that depends on a condition is not the table.
@@ -80,14 +81,14 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 None => continue,
             };
             let condition = &statement["Condition"];
-            let actions = list(&statement["Action"]);
+            let actions = list(&statement["Action"]).into_iter();
+            let actions: Vec<_> = actions.map(|action| action.replace("dynamodb:", "")).collect();
             let mut keys = BTreeSet::new();
-            if actions != ["dynamodb:Scan"] {
+            if actions != ["Scan"] {
                 assert_eq!(condition["Null"]["dynamodb:LeadingKeys"], "false", "ForAllValues holds of no keys, too");
                 keys.extend(list(&condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]));
             }
-            all.push(Declared {
-                function: function.logical_id.clone(),
+            of_function.push(Declared {
                 actions,
                 index,
                 keys,
@@ -95,6 +96,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 of_keys_only: !condition["StringEqualsIfExists"]["dynamodb:Select"].is_null(),
             });
         }
+        all.insert(function.logical_id.clone(), of_function);
     }
     all
 }
@@ -133,9 +135,8 @@ fn compare(template: &Template, layout: Layout, random: &mut Rng) {
         guard.dynamodb_asks(action, request).iter().all(|ask| permit(policies, ask))
     };
     let says_of = |function: &str, needed: &str, (in_transaction, of_keys), index: Option<&str>, keys: &[&String]| {
-        declared.iter().any(|statement| {
-            statement.function == function
-                && statement.actions.contains(&format!("dynamodb:{needed}"))
+        declared[function].iter().any(|statement| {
+            statement.actions.iter().any(|action| action == needed)
                 && statement.index.as_deref() == index
                 && keys.iter().all(|key| statement.has_key(key))
                 && (in_transaction || !statement.in_transactions_only)
