@@ -138,9 +138,18 @@ pub(super) fn references(folder: &Path) -> Vec<Subject> {
 /// The functions of the short form, with the budgets of their development builds: one that reads, one that writes, one
 /// that consumes. Such a build is there after the tests, and its counts repeat like those of a release.
 pub(super) const SHORT: &[(&str, Budget)] = &[
-    ("get-product", Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 }),
-    ("place-order", Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 }),
-    ("drain-writes", Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 }),
+    (
+        "get-product",
+        Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 },
+    ),
+    (
+        "place-order",
+        Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 },
+    ),
+    (
+        "drain-writes",
+        Budget { init: 9999.0, first: 9999.0, warm: 9999.0, binary: 9999.0, memory: 9999.0, system_calls: 9999.0 },
+    ),
 ];
 
 fn one_line() -> Value {
