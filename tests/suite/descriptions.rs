@@ -131,7 +131,9 @@ async fn whatever_two_releases_write_a_product_shows_the_description_last_writte
                             text = next;
                         }
                         2 => {
-                            _ = patch(&shop, &id, json!({ "name": format!("cup {}", random.u8(..)) })).await.expect(200)
+                            _ = patch(&shop, &id, json!({ "name": format!("cup {}", random.u8(..)) }))
+                                .await
+                                .expect(200);
                         }
                         3 => _ = adjust(&shop, &id).await,
                         // What a client sends back that read the list changes nothing.

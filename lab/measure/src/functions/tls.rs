@@ -82,10 +82,10 @@ struct Chain {
 impl Chain {
     /// Creates the chain. All certificates have the same key, which does not change the cost of verification.
     fn new() -> Result<Self> {
-        let made = ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-outform", "DER"];
+        let made = ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"];
         let made = Command::new("openssl").args(made).output().context("openssl cannot be run")?;
-        let key = PrivatePkcs8KeyDer::from(made.stdout);
-        let pair = KeyPair::from_pkcs8_der_and_sign_algo(&key, &PKCS_RSA_SHA256)?;
+        let pair = KeyPair::from_pkcs8_pem_and_sign_algo(&String::from_utf8(made.stdout)?, &PKCS_RSA_SHA256)?;
+        let key = PrivatePkcs8KeyDer::from(pair.serialize_der());
         let [older, root, intermediate] = ["Older", "Root", "Intermediate"].map(authority);
         let own = CertificateParams::new(vec![Ipv4Addr::LOCALHOST.to_string()])?;
         let signed = |params: &CertificateParams, by: &CertificateParams| {
