@@ -43,14 +43,14 @@ fn function(logical_id: &str) -> Option<String> {
     all().map(lambda::Function::name).find(|name| pascal_case(name) == logical_id)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_accesses_of_the_functions_are_recorded() {
     let day = eventful_day().await;
     let scene = record(&day.calls, function, Some);
     check(|section| all().any(|function| function.name() == section) && !is_of_a_move(section), scene);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_accesses_of_the_commands_are_recorded() {
     let day = eventful_day().await;
     let shop = Shop::open().await;
@@ -109,7 +109,7 @@ async fn leave_extra(moving: &MovingShop) {
     moving.shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": extra })).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_accesses_of_a_move_are_recorded() {
     let moving = MovingShop::open().await;
     let operator = pairs(&moving, &access_key(MIGRATE));
@@ -166,7 +166,7 @@ fn is_of_a_move(function: &str) -> bool {
 
 /// The attributes that updates name are those that the key schema declares: no function needs more, and every one is needed
 /// by some call.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_attributes_of_updates_are_the_declared_ones() {
     let calls = &eventful_day().await.calls;
     let mut named: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();

@@ -39,7 +39,7 @@ async fn a_shop() -> (Shop, String, String) {
     (shop, id(&order["orderId"]), id(&order["invoice"]["invoiceId"]))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
     let (shop, _, _) = a_shop().await;
     assert_eq!(breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
@@ -51,7 +51,7 @@ async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
 /// An item's key, the attribute that is damaged, the wrong value, and the beginnings of the expected breaches.
 type Damage = (String, String, &'static str, Value, Vec<String>);
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_damaged_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     for (pk, sk, attribute, value, expected) in
@@ -67,7 +67,7 @@ async fn every_damaged_item_is_reported() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_missing_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     for (pk, sk, expected) in losses(&order, &invoice) {
@@ -80,7 +80,7 @@ async fn every_missing_item_is_reported() {
 }
 
 /// Items at the right keys of an order that does not exist.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_item_of_a_missing_order_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     shop.admin()

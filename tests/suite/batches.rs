@@ -1,9 +1,6 @@
 //! A batch of products is the same as the requests for its products one by one.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use http_api::{Kind, Route, Verb};
@@ -11,8 +8,10 @@ use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::events::event;
+use shop::kills::for_steps;
 use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::invariants;
 
@@ -84,7 +83,7 @@ async fn items(shop: &Shop) -> Vec<Value> {
     items
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_is_the_same_as_its_entries_one_by_one() {
     let (together, alone) = (shop().await, shop().await);
     let results = send(&together.admin(), &entries()).await;
@@ -106,7 +105,7 @@ async fn a_batch_is_the_same_as_its_entries_one_by_one() {
     assert_eq!(invariants::breaches(&together, invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_that_is_sent_twice_is_answered_the_same_and_changes_nothing() {
     let shop = shop().await;
     let first = send(&shop.admin(), &entries()).await;
@@ -115,7 +114,7 @@ async fn a_batch_that_is_sent_twice_is_answered_the_same_and_changes_nothing() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_copies_of_a_batch_are_answered_the_same_and_applied_once() {
     let (shop, once) = (shop().await, shop().await);
     let expected = send(&once.admin(), &entries()).await;
@@ -130,22 +129,7 @@ async fn concurrent_copies_of_a_batch_are_answered_the_same_and_applied_once() {
     assert_eq!(items(&shop).await, items(&once).await);
 }
 
-/// Drops the work after this number of waits, as the end of an execution environment does. Returns whether it came to
-/// that.
-async fn is_killed_after<F: Future + Unpin>(steps: u32, mut work: F) -> bool {
-    let mut left = steps;
-    poll_fn(|context| match (Pin::new(&mut work).poll(context), left.checked_sub(1)) {
-        (Poll::Ready(_), _) => Poll::Ready(false),
-        (Poll::Pending, None) => Poll::Ready(true),
-        (Poll::Pending, Some(fewer)) => {
-            left = fewer;
-            Poll::Pending
-        }
-    })
-    .await
-}
-
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
     let (shop, once) = (shop().await, shop().await);
     let expected = send(&once.admin(), &entries()).await;
@@ -155,7 +139,7 @@ async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
     let (_, invoke) = functions.handlers.iter().find(|(name, _)| name == "write-products").expect("the function");
     let mut killed = 0;
     for steps in 0..24 {
-        killed += u32::from(is_killed_after(steps, invoke(request.clone())).await);
+        killed += u32::from(for_steps(steps, invoke(request.clone())).await.is_none());
     }
     assert!(killed > 3, "{killed} were killed");
     assert_eq!(send(&shop.admin(), &entries()).await, expected);
@@ -169,7 +153,7 @@ async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
     assert_eq!(invariants::breaches(&shop, invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_entry_without_capacity_fails_alone_and_succeeds_when_the_batch_is_sent_again() {
     let shop = Shop::open_with(|template| {
         template.functions.iter_mut().for_each(|function| function.timeout_seconds = 5);
@@ -192,7 +176,7 @@ async fn an_entry_without_capacity_fails_alone_and_succeeds_when_the_batch_is_se
     assert_eq!(shop.nobody().walk("/products?category=things", 10).await.len(), 3);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn entries_of_the_same_product_are_refused_and_the_others_are_done() {
     let shop = shop().await;
     let entries =
@@ -205,7 +189,7 @@ async fn entries_of_the_same_product_are_refused_and_the_others_are_done() {
     assert_eq!(shop.item("p#thing", "p#thing").await["version"]["N"], "1");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_malformed_batch_is_refused_as_a_whole() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -233,7 +217,7 @@ async fn a_malformed_batch_is_refused_as_a_whole() {
     assert_eq!(send(&admin, &many[..100]).await.len(), 100);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_asks_for_at_most_eight_products_at_once() {
     let shop = Shop::open().await;
     let entries: Vec<_> = (0..32).map(|number| create(&format!("p{number}"), 1)).collect();
@@ -246,7 +230,7 @@ async fn a_batch_asks_for_at_most_eight_products_at_once() {
 }
 
 /// The path looks like that of a product, but only `POST` belongs to batches.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_may_be_called_batch() {
     let is_of_product = |route: &Route| (route.path, route.method) == ("/products/{productId}", Verb::Post);
     assert!(!functions::routes().any(|route| is_of_product(route.route)));

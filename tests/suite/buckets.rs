@@ -95,7 +95,7 @@ fn sha256_of(body: &[u8]) -> String {
     BASE64_STANDARD.encode(Sha256::digest(body))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_object_is_read_as_it_was_written_whatever_its_name() {
     let store = Store::open(None).await;
     let (pictures, letters) = (store.bucket(PICTURES), store.bucket("letters"));
@@ -128,7 +128,7 @@ async fn an_object_is_read_as_it_was_written_whatever_its_name() {
     assert!(nowhere.as_ref().is_err_and(|error| error.is("NoSuchBucket")), "{nowhere:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_long_list_has_every_object_once() {
     let store = Store::open(None).await;
     let letters = store.bucket("letters");
@@ -142,7 +142,7 @@ async fn a_long_list_has_every_object_once() {
     assert_eq!(letters.list("n/").await.expect("a list"), names);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_request_without_the_right_signature_is_refused() {
     let store = Store::open(None).await;
     let forged = Bucket::open(&store.environment("developer", "guessed"), PICTURES).expect("a client");
@@ -160,7 +160,7 @@ async fn a_request_without_the_right_signature_is_refused() {
 }
 
 /// Everybody may read what the bucket's policy opens, and do nothing else.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_open_object_is_read_without_a_signature() {
     let store = Store::open(None).await;
     for key in ["open/a", "closed/a"] {
@@ -186,7 +186,7 @@ async fn an_open_object_is_read_without_a_signature() {
 }
 
 /// A function's access key is its logical id.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_role_is_enforced() {
     let store = Store::open(None).await;
     let environment = store.environment("GetNote", "local");
@@ -207,14 +207,14 @@ async fn a_role_is_enforced() {
     assert!(letters.get("open/b").await.is_err_and(|error| is_denied(&error)));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
     let store = Store::open(None).await;
     let presigned = Presigned::open(&store.environment("GetNote", "local"), PICTURES).expect("a signer");
-    let (picture, minute) = (b"a picture".as_slice(), Duration::from_mins(1));
+    let (picture, hour) = (b"a picture".as_slice(), Duration::from_hours(1));
     let sha256 = sha256_of(picture);
     let upload = Upload { key: "in/p 1.png", size: 9, content_type: "image/png", sha256: &sha256 };
-    let (url, headers) = presigned.put(&upload, minute).expect("a URL");
+    let (url, headers) = presigned.put(&upload, hour).expect("a URL");
     let pictures = store.bucket(PICTURES);
     let send = async |url: &str, headers: &[(String, String)], body: &[u8]| {
         let mut request = Client::new().put(url).body(body.to_vec());
@@ -248,12 +248,12 @@ async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
     tokio::time::sleep(Duration::from_millis(2100)).await;
     assert_eq!(send(&expired, &headers, picture).await, 403, "it has expired");
     // A signed URL is worth what its signer may do.
-    let (forbidden, headers) = presigned.put(&Upload { key: "out/p", ..upload }, minute).expect("a URL");
+    let (forbidden, headers) = presigned.put(&Upload { key: "out/p", ..upload }, hour).expect("a URL");
     assert_eq!(send(&forbidden, &headers, picture).await, 403, "its signer may not write there");
 }
 
 /// Of many writers of an object that must not exist, one writes it.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_object_is_written_by_one_of_many_at_once() {
     let store = Store::open(None).await;
     let letters = store.bucket("letters");
@@ -275,7 +275,7 @@ async fn an_object_is_written_by_one_of_many_at_once() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn objects_are_kept_in_the_data_directory_as_files_and_survive_a_restart() {
     let directory = std::env::temp_dir().join(format!("till-buckets-{}", std::process::id()));
     let store = Store::open(Some(directory.clone())).await;

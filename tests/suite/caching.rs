@@ -50,7 +50,7 @@ fn header<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
     answer["headers"][name].as_str()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_answer_says_who_may_keep_it_and_a_copy_that_is_current_is_not_sent_again() {
     let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start").handlers;
@@ -99,7 +99,7 @@ async fn every_answer_says_who_may_keep_it_and_a_copy_that_is_current_is_not_sen
 }
 
 /// Stock and sales change without a new version of the product.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_answers_with_the_same_tag_are_the_same() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 1000).await;
@@ -132,7 +132,7 @@ async fn two_answers_with_the_same_tag_are_the_same() {
     assert!(known.len() > 10, "{}", known.len());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_tag_that_was_read_names_the_version_for_a_change() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -153,7 +153,7 @@ async fn the_tag_that_was_read_names_the_version_for_a_change() {
     patch(&format!("W/{}", tag().await), "Newest").await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_problems_only_the_absence_of_a_product_may_be_kept() {
     let shop = Shop::open().await;
     let nobody = shop.nobody();
@@ -174,7 +174,7 @@ async fn of_problems_only_the_absence_of_a_product_may_be_kept() {
     assert_eq!(nobody.get("/customers/ada").await.status, 401);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_lifetimes_are_parameters() {
     let shop = Shop::open_with(|template| {
         for function in &mut template.functions {

@@ -79,7 +79,7 @@ async fn is_refused(client: &Client, method: &Method, path: &str, key: &str, bod
     problem
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_number_is_refused_by_every_route_and_neither_stored_nor_repeated() {
     tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(|| ToLog).init();
     let shop = Shop::with_ada().await;
@@ -133,7 +133,7 @@ async fn a_card_number_is_refused_by_every_route_and_neither_stored_nor_repeated
 }
 
 /// The version of a cart is a random number of up to 16 digits.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_version_that_looks_like_a_card_number_is_a_version() {
     let shop = Shop::with_ada().await;
     let stale = [("if-match", "\"4242424242424242\"")];

@@ -48,7 +48,7 @@ async fn shop() -> Shop {
     stocked(Shop::open().await).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_becomes_an_order_and_is_gone() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -78,7 +78,7 @@ async fn a_cart_becomes_an_order_and_is_gone() {
     ada.order("again", order_of(&next)).await.expect(201);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_differs_from_its_cart_is_refused_and_the_cart_stays() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -111,7 +111,7 @@ async fn an_order_that_differs_from_its_cart_is_refused_and_the_cart_stays() {
     ada.order("expired", order_of(&cart)).await.problem(Kind::CartChanged);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_of_a_cart_takes_half_a_read_unit_and_two_write_units_more() {
     if lacks(Feature::CapacityFigures) {
         return;
@@ -133,7 +133,7 @@ async fn an_order_of_a_cart_takes_half_a_read_unit_and_two_write_units_more() {
     assert_eq!(took[1], (took[0].0 + 0.5, took[0].1 + 2.0));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_twenty_orders_of_a_cart_at_once_one_is_placed() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -159,7 +159,7 @@ async fn of_twenty_orders_of_a_cart_at_once_one_is_placed() {
     assert_eq!(shop.available("thing").await, 998);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_that_is_put_beside_the_order_of_the_one_before_is_kept() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -185,7 +185,7 @@ async fn a_cart_that_is_put_beside_the_order_of_the_one_before_is_kept() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_of_a_cart_whose_answer_was_lost_is_the_order() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -198,7 +198,7 @@ async fn an_order_of_a_cart_whose_answer_was_lost_is_the_order() {
     assert_eq!(shop.available("thing").await, 998);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_version_of_a_cart_is_sent_to_the_table_twice() {
     let shop = shop().await;
     let fault_proxy = shop.fault_proxy();
@@ -214,7 +214,7 @@ async fn no_version_of_a_cart_is_sent_to_the_table_twice() {
     assert_eq!((sent.len(), sent.iter().collect::<BTreeSet<_>>().len()), (4, 4), "{sent:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_orders_of_a_cart_that_wait_the_first_is_placed_and_a_cart_that_changed_meanwhile_is_kept() {
     let shop = stocked(Shop::open_with(|template| drain_source(template).enabled = false).await).await;
     let ada = shop.customer("ada");
@@ -248,7 +248,7 @@ async fn of_orders_of_a_cart_that_wait_the_first_is_placed_and_a_cart_that_chang
     assert_eq!(ada.get(CART).await.expect(200), changed);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_has_no_cart_to_order() {
     let shop = shop().await;
     let secret = "YSBndWVzdCB3aG9tIG5vYm9keSBrbm93cyBzbyBmYXI";

@@ -18,7 +18,7 @@ async fn shop() -> Shop {
     shop
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_is_created_read_replaced_and_deleted() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -41,7 +41,7 @@ async fn a_cart_is_created_read_replaced_and_deleted() {
     assert_eq!(ada.get("/customers/ada").await.expect(200)["customerId"], "ada");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_expired_cart_is_gone_before_dynamodb_deletes_it() {
     let shop = shop().await;
     put(&shop, json!([{ "productId": "thing", "quantity": 2 }])).await.expect(200);
@@ -62,7 +62,7 @@ async fn an_expired_cart_is_gone_before_dynamodb_deletes_it() {
     shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invalid_cart_is_refused_and_the_old_one_stays() {
     let shop = shop().await;
     put(&shop, json!([{ "productId": "thing", "quantity": 2 }])).await.expect(200);
@@ -85,7 +85,7 @@ async fn an_invalid_cart_is_refused_and_the_old_one_stays() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_late_cart_with_if_match_does_not_replace_a_newer_one() {
     let shop = shop().await;
     let lines = |quantity: u64| json!([{ "productId": "thing", "quantity": quantity }]);
@@ -122,7 +122,7 @@ async fn a_late_cart_with_if_match_does_not_replace_a_newer_one() {
     put(&shop, lines(5)).await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -161,7 +161,7 @@ async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
     assert_eq!(throw_away("\"7\"").await.status, 204);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_of_the_last_release_has_a_version() {
     let shop = shop().await;
     let old = json!({
@@ -190,7 +190,7 @@ async fn a_cart_of_the_last_release_has_a_version() {
     shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cart_whose_answer_was_lost_is_written_once() {
     let shop = shop().await;
     let first = put(&shop, json!([])).await;

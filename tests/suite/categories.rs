@@ -53,7 +53,7 @@ async fn expect_exact(shop: &Shop) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn after_any_concurrent_creations_and_moves_the_numbers_are_exact() {
     let shop = Shop::open().await;
     expect_exact(&shop).await;
@@ -79,7 +79,7 @@ async fn after_any_concurrent_creations_and_moves_the_numbers_are_exact() {
     assert_eq!(listed(&shop).await.values().sum::<u64>(), 24);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_creation_counts_once_and_a_category_without_products_disappears() {
     let shop = Shop::open().await;
     let admin = shop.admin();
@@ -109,7 +109,7 @@ async fn uncount(shop: &Shop, id: &str) {
     shop.put(&product).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn products_of_an_earlier_release_are_counted_once_while_the_shop_is_open() {
     let shop = Shop::open().await;
     let admin = shop.admin();
@@ -138,7 +138,7 @@ async fn products_of_an_earlier_release_are_counted_once_while_the_shop_is_open(
     assert_eq!(count(&operator, |_| ()).await.expect("counted"), Counted { products: 12, counted: 0 });
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_by_the_last_release_is_counted_with_the_next_change() {
     let shop = Shop::open().await;
     let admin = shop.admin();
@@ -157,7 +157,7 @@ async fn a_change_by_the_last_release_is_counted_with_the_next_change() {
     expect_exact(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cursor_of_all_products_is_valid_for_that_list_only() {
     let shop = Shop::open().await;
     let admin = shop.admin();

@@ -28,7 +28,7 @@ async fn prices(shop: &Shop) -> [Value; 2] {
     [product["price"]["M"]["amount"]["N"].clone(), stock["price"]["M"]["amount"]["N"].clone()]
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn if_match_names_the_versions_that_a_change_may_replace() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -67,7 +67,7 @@ async fn if_match_names_the_versions_that_a_change_may_replace() {
     admin.send(Method::PATCH, "/products/none", &[("if-match", "*")], Some(unknown)).await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_new_price_changes_the_product_and_its_copy_together() {
     let shop = shop().await;
     let changed = patch(&shop.admin(), "\"1\"", json!({ "price": eur(1500), "category": "others" })).await.expect(200);
@@ -80,7 +80,7 @@ async fn a_new_price_changes_the_product_and_its_copy_together() {
     assert_eq!(shop.customer("ada").order("k", order).await.expect(201)["total"], eur(1500));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_many_changes_of_one_version_succeeds() {
     let shop = shop().await;
     let mut changing = JoinSet::new();
@@ -97,7 +97,7 @@ async fn only_one_of_many_changes_of_one_version_succeeds() {
     assert_eq!(price, copy);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_change_is_answered_and_not_applied_again() {
     let shop = shop().await;
     let change = json!({ "price": eur(1500), "name": "Better" });
@@ -107,7 +107,7 @@ async fn a_repeated_change_is_answered_and_not_applied_again() {
     assert_eq!(shop.dump().await, after);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_are_added_once_and_never_taken_below_zero() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -122,7 +122,7 @@ async fn units_are_added_once_and_never_taken_below_zero() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_many_adjustments_of_one_version_succeeds() {
     let shop = shop().await;
     let mut adjusting = JoinSet::new();
@@ -135,7 +135,7 @@ async fn only_one_of_many_adjustments_of_one_version_succeeds() {
     assert_eq!(shop.available("thing").await, 15);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_sales_and_adjustments_lose_no_unit() {
     let shop = shop().await;
     let mut busy = JoinSet::new();

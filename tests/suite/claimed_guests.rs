@@ -65,7 +65,7 @@ fn paths(placed: &Value) -> Vec<String> {
     [&of_order[..], &of_invoice, &of_guest].concat()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_lets_the_customer_in_and_nobody_else() {
     let (shop, placed) = shop().await;
     let (ada, eve) = (shop.customer("ada"), shop.customer("eve"));
@@ -95,7 +95,7 @@ async fn a_claim_lets_the_customer_in_and_nobody_else() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_claimant_cancels_and_returns_what_the_guest_ordered() {
     let (shop, placed) = shop().await;
     let (ada, eve) = (shop.customer("ada"), shop.customer("eve"));
@@ -120,7 +120,7 @@ async fn the_claimant_cancels_and_returns_what_the_guest_ordered() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_needs_a_token_that_proves_the_address() {
     let (shop, _) = shop().await;
     let before = shop.dump().await;
@@ -154,7 +154,7 @@ async fn a_claim_needs_a_token_that_proves_the_address() {
     claim(&shop.customer_with("ada", &claims), "ada", ID).await.expect(204);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_claim_changes_nothing_also_if_the_answer_was_lost() {
     let (shop, _) = shop().await;
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
@@ -166,7 +166,7 @@ async fn a_repeated_claim_changes_nothing_also_if_the_answer_was_lost() {
     assert_eq!(shop.customer("ada").get("/customers/ada").await.expect(200)["version"], 2);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn one_of_many_customers_who_claim_a_guest_at_once_gets_the_guest() {
     let (shop, _) = shop().await;
     let customers: Vec<String> = (0..6).map(|at| format!("c{at}")).collect();
@@ -191,7 +191,7 @@ async fn one_of_many_customers_who_claim_a_guest_at_once_gets_the_guest() {
     claim(&shop.admin(), "ada", ID).await.problem(Kind::AlreadyExists);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_beside_other_changes_of_the_profile_loses_none_of_them() {
     let (shop, _) = shop().await;
     let rename = async |at: usize| {
@@ -206,7 +206,7 @@ async fn a_claim_beside_other_changes_of_the_profile_loses_none_of_them() {
     assert_eq!((&profile["version"], &profile["guests"]), (&json!(5), &json!([ID])));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_expired_guest_is_claimed_by_nobody_and_lets_nobody_in() {
     let (shop, placed) = shop().await;
     claim(&proven(&shop, "ada"), "ada", ID).await.expect(204);
@@ -221,7 +221,7 @@ async fn an_expired_guest_is_claimed_by_nobody_and_lets_nobody_in() {
     shop.customer("ada").get(&paths(&placed)[0]).await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_claims_at_most_twenty_guests() {
     let (shop, _) = shop().await;
     let ada = proven(&shop, "ada");
@@ -244,7 +244,7 @@ async fn a_customer_claims_at_most_twenty_guests() {
     assert_eq!(profile["guests"].as_array().map(Vec::len), Some(Customer::MOST_GUESTS));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_audit_reports_a_claim_of_which_the_customer_knows_nothing() {
     let (shop, _) = shop().await;
     claim(&shop.admin(), "ada", ID).await.expect(204);
@@ -262,7 +262,7 @@ async fn an_audit_reports_a_claim_of_which_the_customer_knows_nothing() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_is_history() {
     let (shop, placed) = shop().await;
     claim(&proven(&shop, "ada"), "ada", ID).await.expect(204);

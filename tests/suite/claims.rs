@@ -14,7 +14,7 @@ async fn change(client: &Client, id: &str, if_match: &str, body: Value) -> Reply
     client.send(Method::PATCH, &format!("/customers/{id}"), &headers, Some(body.to_string())).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_many_customers_who_sign_up_with_one_address_gets_it() {
     let shop = Shop::open().await;
     let mut signing_up = JoinSet::new();
@@ -36,7 +36,7 @@ async fn only_one_of_many_customers_who_sign_up_with_one_address_gets_it() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_many_customers_who_change_to_one_address_gets_it() {
     let shop = Shop::open().await;
     for at in 0..20 {
@@ -55,7 +55,7 @@ async fn only_one_of_many_customers_who_change_to_one_address_gets_it() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_a_customer_s_concurrent_changes_succeeds() {
     let shop = Shop::with_ada().await;
     let mut changing = JoinSet::new();
@@ -72,7 +72,7 @@ async fn only_one_of_a_customer_s_concurrent_changes_succeeds() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_customers_cannot_swap_their_names_in_concurrent_requests() {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;
@@ -86,7 +86,7 @@ async fn two_customers_cannot_swap_their_names_in_concurrent_requests() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_frees_the_old_address_and_the_customer_is_found_by_the_new_one() {
     let shop = Shop::with_ada().await;
     let admin = shop.admin();
@@ -108,7 +108,7 @@ async fn a_change_frees_the_old_address_and_the_customer_is_found_by_the_new_one
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_can_change_the_case_of_the_own_username() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
@@ -118,7 +118,7 @@ async fn a_customer_can_change_the_case_of_the_own_username() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_whose_answer_was_lost_is_applied_once() {
     // A change of the name alone moves no claim, and is one write.
     let all = [

@@ -9,7 +9,7 @@ use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions::start_all;
 use serde_json::{Value as Json, json};
 use shop::queue::{QUEUE, drain_source};
-use shop::{Shop, template_text};
+use shop::{PATIENCE, Shop, template_text};
 use yaml_serde::Value as Yaml;
 
 use crate::completeness::has_extension;
@@ -167,7 +167,7 @@ fn the_stack_on_a_laptop_closes_with_the_same_parameter() {
     assert!(closed.functions.iter().all(|function| function.reserved_concurrency == Some(0)));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_closed_shop_answers_503_and_leaves_its_queue_alone() {
     let shop = Shop::open_from(|text| text.replace("    Default: open\n", "    Default: closed\n")).await;
     let answer = reqwest::get(format!("{}/products?category=none", shop.url())).await.expect("an answer");
@@ -182,6 +182,7 @@ async fn a_closed_shop_answers_503_and_leaves_its_queue_alone() {
 
 /// A stack whose table and queues are kept in this directory.
 async fn start(data: &Path, template: Template) -> Stack {
+    shop::start_clock();
     let options = Options { data: Some(data.to_owned()), ..local::options(template) };
     Stack::start(options, start_all).await.expect("the stack starts")
 }
@@ -196,7 +197,7 @@ async fn send(stack: &Stack, caller: (&str, &str), path: &str, body: Option<Json
     (answer.status().as_u16(), answer.json().await.expect("JSON"))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_opens() {
     let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("closing");
     _ = fs::remove_dir_all(&data);
@@ -227,7 +228,7 @@ async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_ope
     stack.shutdown().await.expect("it ends");
 
     let stack = start(&data, with("open", &[])).await;
-    stack.settle(Duration::from_mins(1)).await.expect("the queue is drained");
+    stack.settle(PATIENCE).await.expect("the queue is drained");
     let (status, placed) = send(&stack, ada, &path, None).await;
     assert_eq!((status, placed["status"].as_str()), (200, Some("PENDING")), "{placed}");
     stack.shutdown().await.expect("it ends");

@@ -163,7 +163,7 @@ pub fn has_extension(file: &str, extension: &str) -> bool {
     Path::new(file).extension().is_some_and(|found| found == extension)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_description_of_the_api_is_served() {
     let shop = Shop::open().await;
     assert_eq!(&shop.nobody().open_api().await, openapi::document());

@@ -80,7 +80,7 @@ fn swaps(part: &Value, at: &str, whole: &dyn Fn(Value) -> Value, all: &mut Vec<S
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_body_is_an_object_at_every_depth_and_a_name_a_string() {
     let shop = Shop::open().await;
     let admin = shop.admin();
@@ -115,7 +115,7 @@ async fn a_body_is_an_object_at_every_depth_and_a_name_a_string() {
     assert_eq!(shop.dump().await, before, "what was refused has changed something");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_flag_is_visible_to_staff_only() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
@@ -131,7 +131,7 @@ async fn a_flag_is_visible_to_staff_only() {
     assert_eq!(cancelled.get("flag"), None);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_revenue_of_a_product_is_visible_to_staff_only() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
@@ -140,7 +140,7 @@ async fn the_revenue_of_a_product_is_visible_to_staff_only() {
     assert_eq!(shop.admin().get("/products/cup/stats").await.expect(200)["revenue"], json!([]));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_gift_card_shows_the_amounts_spent_but_not_the_orders() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
@@ -154,7 +154,7 @@ async fn a_gift_card_shows_the_amounts_spent_but_not_the_orders() {
     assert_eq!(seen_by_staff["entries"][0]["orderId"], order["orderId"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_gift_card_of_an_earlier_release_is_valid_with_any_code() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
@@ -167,7 +167,7 @@ async fn a_gift_card_of_an_earlier_release_is_valid_with_any_code() {
     assert_eq!(shop.customer("ada").get("/gift-cards/G").await.expect(200)["balance"], eur(650));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     let shop = Shop::with_ada().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -193,7 +193,7 @@ async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     admin.post("/discounts", json!({ "code": "OVER", "percent": 20 })).await.problem(Kind::AlreadyExists);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_address_of_an_earlier_release_is_found_and_can_be_changed() {
     let shop = Shop::open().await;
     let email = EmailAddress::claimed("\"Ada\"@ex\u{e4}mple.com".to_owned()).expect("an address");

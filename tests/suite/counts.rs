@@ -21,7 +21,7 @@ use shop::{Shop, eur};
 /// The number of random schedules. Each has new shards, as if the old ones had been split.
 const SCHEDULES: u64 = 200;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_counts_agree_with_the_orders_for_any_delivery() {
     let shop = Shop::open().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
@@ -74,7 +74,7 @@ async fn the_counts_agree_with_the_orders_for_any_delivery() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_laptop_s_event_source_delivers_every_relevant_record() {
     let shop = Shop::open_counted().await;
     let mut book = Book::open(&shop).await;
@@ -86,7 +86,7 @@ async fn the_laptop_s_event_source_delivers_every_relevant_record() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
     let shop = Shop::open().await;
     for customer in ["ada", "bob"] {
@@ -132,7 +132,7 @@ async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
     assert_eq!(first, [read, written]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_window_s_state_has_the_checkpoint_and_its_end_writes_nothing() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 10).await;
@@ -158,7 +158,7 @@ async fn a_window_s_state_has_the_checkpoint_and_its_end_writes_nothing() {
     assert_eq!(ada["stats"], json!({ "orders": 1, "spent": [eur(700)] }));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_event_without_a_shard_is_refused_unless_the_stream_always_has_one_shard() {
     let shop = Shop::open().await;
     let error = shop.counter()(json!({ "Records": [] })).await.expect_err("no shard");
@@ -178,7 +178,7 @@ async fn an_event_without_a_shard_is_refused_unless_the_stream_always_has_one_sh
     assert!(single.item("shard#shardId-only", "shard#shardId-only").await["mark"]["S"].is_string());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_request_for_totals_spans_a_quarter_of_a_year_at_most() {
     let shop = Shop::open().await;
     let admin = shop.admin();

@@ -101,7 +101,7 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
     Costs { batches, markers, inline }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn counting_by_batches_costs_less_than_a_marker_for_each_record_and_less_than_counting_inline() {
     let is_full = std::env::var_os("UPDATE_DOCS").is_some();
     let (orders, sizes): (usize, &[usize]) = if is_full { (1000, &[1, 10, 100, 333]) } else { (100, &[1, 20, 100]) };

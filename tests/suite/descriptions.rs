@@ -93,7 +93,7 @@ async fn expect(shop: &Shop, id: &str, text: &str, steps: &[String]) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn whatever_two_releases_write_a_product_shows_the_description_last_written() {
     let texts = [
         String::new(),
@@ -183,7 +183,7 @@ async fn costs(shop: &Shop, id: &str, description: &str) -> BTreeMap<&'static st
     costs
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_reading_and_writing_a_description_costs_more_if_it_is_long() {
     let (short, long) = (Shop::open().await, Shop::open().await);
     let short = costs(&short, "cup", &"x".repeat(Product::LONGEST_INSIDE)).await;
@@ -197,7 +197,7 @@ async fn only_reading_and_writing_a_description_costs_more_if_it_is_long() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_product_shows_a_long_description_whole() {
     let shop = Shop::open().await;
     let text = ending("The end.");
@@ -220,7 +220,7 @@ async fn only_one_product_shows_a_long_description_whole() {
     assert_eq!(listed(&shop, "cup").await["descriptionContinues"], Value::Null);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_creation_is_known_by_the_whole_description() {
     let shop = Shop::open().await;
     create(&shop, "cup", &ending("One end.")).await.expect(201);
@@ -237,7 +237,7 @@ async fn a_repeated_creation_is_known_by_the_whole_description() {
     create(&shop, "cup", &ending("Another.")).await.problem(Kind::AlreadyExists);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_long_description_of_the_last_release_leaves_the_products_item_with_the_next_change() {
     let shop = Shop::open().await;
     for (at, change) in [json!({ "price": eur(200) }), json!({ "name": "Cup" }), Value::Null].into_iter().enumerate() {
@@ -269,7 +269,7 @@ async fn expect_agreement(shop: &Shop, id: &str) {
     assert!(product.whole_description(long).is_some());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_interrupted_change_is_whole_or_nothing_and_can_be_repeated() {
     let shop = Shop::open().await;
     create(&shop, "cup", "A cup").await.expect(201);
@@ -288,7 +288,7 @@ async fn an_interrupted_change_is_whole_or_nothing_and_can_be_repeated() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn readers_never_see_the_description_of_another_version() {
     let shop = std::sync::Arc::new(Shop::open().await);
     create(&shop, "cup", &ending("0")).await.expect(201);
@@ -322,7 +322,7 @@ async fn readers_never_see_the_description_of_another_version() {
 }
 
 /// An eventually consistent Query may see one item of a transaction and not yet the other.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_description_that_is_half_visible_is_read_again_in_a_snapshot() {
     let shop = Shop::open().await;
     create(&shop, "cup", &ending("One.")).await.expect(201);
@@ -341,7 +341,7 @@ async fn a_description_that_is_half_visible_is_read_again_in_a_snapshot() {
     assert!(!seen.to_string().contains("Two."), "{seen}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_is_found_by_the_last_word_of_a_long_description() {
     let shop = Shop::open_searchable().await;
     create(&shop, "cup", &ending("Dishwasher-proof, from Limoges")).await.expect(201);
@@ -359,7 +359,7 @@ async fn a_product_is_found_by_the_last_word_of_a_long_description() {
     shop.search_until("q=limoges", |found| found["total"] == 1).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_export_has_whole_descriptions_and_an_import_writes_them_as_the_routes_do() {
     let (shop, other) = (Shop::open().await, Shop::open().await);
     let texts = [("short", "A cup".to_owned()), ("long", longest()), ("renamed", ending("One.")), ("old", longest())];

@@ -52,7 +52,7 @@ async fn request_return(client: &Client, order: &Value, key: &str, reason: &str)
     client.send(Method::POST, &path, &[("idempotency-key", key)], Some(body)).await.expect(201)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_erased_customer_can_do_nothing_and_the_address_is_free() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -93,7 +93,7 @@ async fn an_erased_customer_can_do_nothing_and_the_address_is_free() {
 }
 
 /// The shop must still deliver, or somebody must still pay.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_unfinished_order_is_in_the_way() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -135,7 +135,7 @@ async fn an_unfinished_order_is_in_the_way() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_waits_while_its_customer_is_erased_is_refused() {
     let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
     shop.sign_up("ada").await;
@@ -156,7 +156,7 @@ async fn an_order_that_waits_while_its_customer_is_erased_is_refused() {
 }
 
 /// Whatever fails, the address is free exactly when no profile has it, and the same request finishes the erasure.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_erasure_that_was_interrupted_is_finished_by_the_same_request() {
     for (action, fault, times) in [
         ("TransactWriteItems", Fault::CutBefore, 3),

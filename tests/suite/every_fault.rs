@@ -94,7 +94,7 @@ async fn work(
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_write_survives_every_fault_at_every_call() {
     let (first, seed) = World::create().await;
     let mut judged = Vec::new();
@@ -129,7 +129,7 @@ async fn every_write_survives_every_fault_at_every_call() {
     assert!(all.is_empty(), "{} of the runs went wrong:\n{}", all.len(), all.join("\n"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_function_that_writes_has_a_case() {
     let (_, seed) = World::create().await;
     let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();

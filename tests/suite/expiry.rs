@@ -36,7 +36,7 @@ async fn capture(shop: &Shop, order: &Value) -> Value {
     shop.admin().post(&path, json!({ "reference": "bank-1" })).await.expect(200)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
     let shop = shop().await;
     let late = order(&shop, "late", json!({ "discountCode": "TEN", "giftCards": ["GIFT-CARD"] })).await;
@@ -65,7 +65,7 @@ async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
 }
 
 /// Orders that are paid later wait for 14 days on a laptop.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_is_paid_later_waits_for_days() {
     let shop = shop().await;
     let orders = [order(&shop, "soon", json!({})).await, order(&shop, "later", json!({ "payLater": true })).await];
@@ -85,7 +85,7 @@ async fn an_order_that_is_paid_later_waits_for_days() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_that_is_paid_at_once_takes_no_order_that_is_paid_later() {
     let shop = Shop::open_with(|template| {
         for function in &mut template.functions {
@@ -101,7 +101,7 @@ async fn a_shop_that_is_paid_at_once_takes_no_order_that_is_paid_later() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_runs_and_captures_lose_no_unit_and_no_cent() {
     let shop = shop().await;
     let mut orders = Vec::new();
@@ -133,7 +133,7 @@ async fn concurrent_runs_and_captures_lose_no_unit_and_no_cent() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failing_order_does_not_prevent_the_expiry_of_others() {
     let shop = shop().await;
     for number in 0..3 {
@@ -152,7 +152,7 @@ async fn a_failing_order_does_not_prevent_the_expiry_of_others() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_cannot_be_read_does_not_prevent_the_expiry_of_others() {
     let shop = shop().await;
     let mut orders = Vec::new();

@@ -8,7 +8,8 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::{Shop, eur};
+use shop::{Shop, eur, until};
+use tokio::time::Instant;
 
 use crate::invariants;
 
@@ -52,7 +53,7 @@ async fn assert_placed_once(shop: &Shop, order: &Value) {
     assert_eq!(orders, 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_whose_commit_was_cut_off_is_placed_once() {
     // Once: the SDK retries with the same token. Often: the function reads whether the order exists.
     for (fault, times) in
@@ -66,19 +67,22 @@ async fn an_order_whose_commit_was_cut_off_is_placed_once() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_client_that_hung_up_gets_its_order_when_it_retries() {
     let shop = shop().await;
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
     let client = shop.customer("ada");
-    let gone = tokio::time::timeout(Duration::from_millis(100), client.order("k", two_things())).await;
-    assert!(gone.is_err(), "the client was to lose its patience");
-
+    let gate = shop.fault_proxy().hold(commit(), 1);
+    tokio::select! {
+        reply = client.order("k", two_things()) => panic!("its commit is held: {reply:?}"),
+        () = shop.until_taken() => {}
+    }
     let reply = client.order("k", two_things()).await;
+    gate.open();
+    shop.until_idle().await;
     assert_placed_once(&shop, &reply.expect(201)).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_conflicts_is_retried() {
     let shop = shop().await;
     shop.fault_proxy().inject(commit(), Fault::conflict(3), 5);
@@ -87,7 +91,7 @@ async fn an_order_with_conflicts_is_retried() {
     assert_placed_once(&shop, &order).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_transaction_in_progress_is_retried_with_its_token() {
     // More often than the SDK itself retries.
     let times = 2 * GIVE_UP;
@@ -106,7 +110,7 @@ async fn a_transaction_in_progress_is_retried_with_its_token() {
     assert_eq!(tokens.lock().expect("nobody panicked").len(), 1, "another token is another transaction");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_endless_conflicts_is_answered_in_time_and_writes_nothing() {
     let shop = impatient_shop().await;
     let before = shop.dump().await;
@@ -117,7 +121,7 @@ async fn an_order_with_endless_conflicts_is_answered_in_time_and_writes_nothing(
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_beyond_the_account_quota_is_answered_503_and_writes_nothing() {
     let shop = shop().await;
     let before = shop.dump().await;
@@ -132,7 +136,7 @@ async fn an_order_beyond_the_account_quota_is_answered_503_and_writes_nothing() 
     assert_placed_once(&shop, &order).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failing_database_causes_no_wrong_answer() {
     let shop = shop().await;
     shop.fault_proxy().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
@@ -140,7 +144,7 @@ async fn a_failing_database_causes_no_wrong_answer() {
     shop.nobody().get("/products/thing").await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn unprocessed_keys_are_requested_again() {
     let shop = shop().await;
     shop.fault_proxy().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
@@ -151,10 +155,6 @@ async fn unprocessed_keys_are_requested_again() {
 
 /// Changes the price between an order's read and its commit, as an admin does: in the product and its copy.
 async fn reprice_while_ordering(shop: &Shop, order: Value) -> shop::Reply {
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
-    let client = shop.customer("ada");
-    let ordering = tokio::spawn(async move { client.order("k", order).await });
-    tokio::time::sleep(Duration::from_millis(400)).await;
     let update = |sort: &str| {
         json!({ "Update": {
             "TableName": shop.table(),
@@ -163,11 +163,12 @@ async fn reprice_while_ordering(shop: &Shop, order: Value) -> shop::Reply {
             "ExpressionAttributeValues": { ":p": { "N": "1500" } },
         } })
     };
-    shop.dynamodb("TransactWriteItems", &json!({ "TransactItems": [update("p#thing"), update("stock")] })).await;
-    ordering.await.expect("a reply")
+    let reprice = json!({ "TransactItems": [update("p#thing"), update("stock")] });
+    let client = shop.customer("ada");
+    shop.held(commit(), client.order("k", order), async || shop.dynamodb("TransactWriteItems", &reprice).await).await.0
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_price_that_changes_while_an_order_is_placed_is_read_again() {
     let shop = shop().await;
     let order = reprice_while_ordering(&shop, two_things()).await.expect(201);
@@ -175,7 +176,7 @@ async fn a_price_that_changes_while_an_order_is_placed_is_read_again() {
     assert_placed_once(&shop, &order).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
     let shop = shop().await;
     let mut order = two_things();
@@ -185,7 +186,7 @@ async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_write_that_succeeded_before_its_key_became_hot_is_applied_once() {
     let shop = shop().await;
     let hot = Fault::Throttle { reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn".to_owned() };
@@ -198,7 +199,7 @@ async fn a_write_that_succeeded_before_its_key_became_hot_is_applied_once() {
     assert_eq!((&reply["available"], shop.available("thing").await), (&json!(15), 15));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new_balance() {
     let shop = shop().await;
     shop.gift_card("BACK", 1500).await;
@@ -211,22 +212,16 @@ async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new
     };
     let first = ada.order("first", with_card()).await.expect(201);
     // The card's balance is five when the second order reads it, and fifteen when the order commits.
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(2500)), 1);
-    let second = tokio::spawn({
-        let ada = ada.clone();
-        async move { ada.order("second", with_card()).await }
-    });
-    shop.until_taken().await;
     let path = format!("/orders/{}/cancellation", first["orderId"].as_str().expect("an id"));
-    ada.post(&path, json!({})).await.expect(200);
-    let second = second.await.expect("a reply").expect(201);
+    let cancel = async || ada.post(&path, json!({})).await.expect(200);
+    let second = shop.held(commit(), ada.order("second", with_card()), cancel).await.0.expect(201);
     let payments = second["invoice"]["payments"].as_array().expect("payments");
     assert_eq!(payments.len(), 1, "{payments:?}");
     assert_eq!((&payments[0]["type"], &payments[0]["amount"]), (&json!("giftCard"), &eur(1000)));
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_creation_whose_answer_was_lost_is_applied_once() {
     let requests = [
         ("/customers", json!({ "username": "bob", "email": "bob@example.com", "name": "Bob" })),
@@ -257,7 +252,7 @@ async fn a_creation_whose_answer_was_lost_is_applied_once() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_refusal_by_dynamodb_is_an_internal_error_whose_cause_is_only_logged() {
     let shop = shop().await;
     let before = shop.dump().await;
@@ -268,7 +263,7 @@ async fn a_refusal_by_dynamodb_is_an_internal_error_whose_cause_is_only_logged()
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failed_condition_beside_a_conflict_is_not_conclusive() {
     let shop = shop().await;
     // Another write is half visible: the header conflicts, and the stock already shows the write.
@@ -283,7 +278,7 @@ async fn a_failed_condition_beside_a_conflict_is_not_conclusive() {
     assert_eq!(shop.fault_proxy().pending(), 0, "a refusal waits until no transaction is in progress");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_incomplete_order_is_read_again_until_it_is_complete() {
     let shop = impatient_shop().await;
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
@@ -295,8 +290,9 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 
     // As a Query may return it while the transaction is applied.
     let (client, read) = (shop.customer("ada"), path.clone());
+    shop.fault_proxy().take_calls();
     let reading = tokio::spawn(async move { client.get(&read).await });
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until("it is read", async || !shop.fault_proxy().calls().is_empty()).await;
     shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": line })).await;
     assert_eq!(reading.await.expect("a reply").expect(200), order);
 
@@ -307,11 +303,11 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
     assert_eq!(shop.available("thing").await, 8);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_database_that_hangs_is_answered_in_time() {
     let shop = impatient_shop().await;
     shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(10)), 5);
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let reply = shop.nobody().get("/products/thing").await;
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);

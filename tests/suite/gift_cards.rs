@@ -1,16 +1,15 @@
 //! Gift cards that are blocked or expire: no order takes anything from them, and their money adds up.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::Match;
 use futures_util::{StreamExt as _, stream};
 use http_api::Kind;
 use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop, eur};
+use shop::{Reply, Shop, eur, until};
 
 use crate::history::{Temporary, exported, imported, open};
 use crate::invariants;
@@ -49,7 +48,7 @@ async fn balance(shop: &Shop) -> u64 {
     card(shop).await["balance"]["amount"].as_u64().expect("a number")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_order_takes_anything_from_a_card_after_the_answer_that_it_is_blocked() {
     const INITIAL: u64 = 100_000;
     let shop = shop(INITIAL).await;
@@ -59,9 +58,7 @@ async fn no_order_takes_anything_from_a_card_after_the_answer_that_it_is_blocked
         async move { ada.order(&format!("k{at}"), with_card()).await }
     });
     let blocking = async {
-        while balance(&shop).await > INITIAL - 10_000 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("a tenth is spent", async || balance(&shop).await <= INITIAL - 10_000).await;
         block(&shop).await;
         balance(&shop).await
     };
@@ -91,17 +88,15 @@ async fn changed_on_the_way(shop: &Shop, key: &str, changes: impl FnOnce(Timesta
             true
         }
     });
-    shop.fault_proxy().inject(place, Fault::Delay(Duration::from_millis(2500)), 1);
-    let changing = async {
-        shop.until_taken().await;
+    let ada = shop.customer("ada");
+    shop.held(place, ada.order(key, with_card()), async || {
         let at = seen.lock().expect("no panic").take().expect("the time of the order");
         change(shop, "*", changes(at)).await.expect(200)
-    };
-    let ada = shop.customer("ada");
-    tokio::join!(ada.order(key, with_card()), changing)
+    })
+    .await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_that_is_blocked_while_an_order_is_on_its_way_pays_nothing() {
     let shop = shop(5000).await;
     let (reply, changed) = changed_on_the_way(&shop, "k", |_| json!({ "blocked": true })).await;
@@ -115,7 +110,7 @@ async fn a_card_that_is_blocked_while_an_order_is_on_its_way_pays_nothing() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_is_spent_in_the_last_millisecond_before_its_end_and_not_at_its_end() {
     let shop = shop(5000).await;
     let (reply, _) = changed_on_the_way(&shop, "late", |placed_at| json!({ "validUntil": placed_at })).await;
@@ -136,7 +131,7 @@ async fn a_card_is_spent_in_the_last_millisecond_before_its_end_and_not_at_its_e
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_quote_refuses_the_cards_that_an_order_refuses() {
     let shop = shop(5000).await;
     let ada = shop.customer("ada");
@@ -172,7 +167,7 @@ async fn a_quote_refuses_the_cards_that_an_order_refuses() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_accepted_order_is_refused_if_its_card_is_blocked_before_it_is_placed() {
     let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
     shop.sign_up("ada").await;
@@ -193,7 +188,7 @@ async fn an_accepted_order_is_refused_if_its_card_is_blocked_before_it_is_placed
 }
 
 /// The money belongs to the holder of the card. If it went elsewhere, a block would be a way to turn a card into cash.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn money_goes_back_to_a_card_that_is_blocked_or_has_expired_and_the_card_stays_so() {
     for changes in [json!({ "blocked": true }), json!({ "validUntil": LONG_AGO })] {
         let shop = shop(2500).await;
@@ -226,7 +221,7 @@ async fn money_goes_back_to_a_card_that_is_blocked_or_has_expired_and_the_card_s
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_of_a_card_names_its_version_and_orders_do_not_count() {
     let shop = shop(5000).await;
     let etag = |reply: &Reply| reply.header("etag").expect("an ETag").to_owned();
@@ -261,7 +256,7 @@ async fn a_change_of_a_card_names_its_version_and_orders_do_not_count() {
     ada.send(Method::PATCH, "/gift-cards/GIFT", &any, body()).await.problem(Kind::Forbidden);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_can_be_made_with_an_end_in_the_future() {
     let shop = Shop::with_ada().await;
     let admin = shop.admin();
@@ -274,7 +269,7 @@ async fn a_card_can_be_made_with_an_end_in_the_future() {
     admin.post("/gift-cards", new("2100-01-02")).await.problem(Kind::AlreadyExists);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_that_is_blocked_and_was_spent_before_is_exported_and_imported() {
     let shop = shop(5000).await;
     shop.customer("ada").order("k", with_card()).await.expect(201);

@@ -87,7 +87,7 @@ async fn written(shop: &Shop, book: &mut Book, tail: &mut Tail, rng: &mut Rng) -
 
 /// Some batches are lost, some of these after a part of them was counted; some records are given up by the function. They
 /// are counted again in any order, several times, and while other batches are counted.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_is_given_up_is_counted_once_whenever_and_however_often_it_is_replayed() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
@@ -154,7 +154,7 @@ async fn readable(shop: &Shop, records: &[Value]) -> Vec<String> {
 
 /// With the laptop's event sources, as on AWS: what Lambda gives up is in the bucket, the queue's alarm sees a message, and the
 /// command empties both.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_that_lambda_gives_up_is_kept_reported_and_counted_later() {
     let shop = Shop::open_with(|template| {
         for source in &mut template.stream_sources {
@@ -201,7 +201,7 @@ async fn a_batch_that_lambda_gives_up_is_kept_reported_and_counted_later() {
     book.check(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_a_repair_has_counted_is_not_counted_again_and_the_other_way_round() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
@@ -230,7 +230,7 @@ async fn what_a_repair_has_counted_is_not_counted_again_and_the_other_way_round(
 }
 
 /// A record that its shard's consumer may still count, one of an unknown shard, and a text that is none.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_cannot_be_decided_is_named_and_left_where_it_is() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
@@ -264,7 +264,7 @@ async fn what_cannot_be_decided_is_named_and_left_where_it_is() {
 }
 
 /// The events of a batch that Lambda gave up are published from its object, under their own ids.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn events_are_published_again_from_the_objects_of_a_bucket() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
@@ -313,7 +313,7 @@ fn the_counter_expects_losses_before_lambda_gives_up() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_batch_whose_events_lambda_gives_up_is_kept_and_reported() {
     let shop = Shop::open_with(|template| {
         for source in &mut template.stream_sources {

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use shop::log::Log;
 use shop::queue::drain_source;
-use shop::{Reply, Shop};
+use shop::{Reply, Shop, until_some};
 
 use crate::history::{Temporary, exported, imported, open};
 use crate::queue::things;
@@ -60,7 +60,7 @@ pub async fn expire(shop: &Shop) {
     shop.dynamodb("UpdateItem", &update).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_orders_and_sees_the_order() {
     let shop = shop().await;
     let created = introduce(&shop, SECRET, grace()).await;
@@ -83,7 +83,7 @@ async fn a_guest_orders_and_sees_the_order() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_blocks_nobodys_address_and_nobody_blocks_a_guests() {
     let shop = shop().await;
     introduce(&shop, SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
@@ -91,7 +91,7 @@ async fn a_guest_blocks_nobodys_address_and_nobody_blocks_a_guests() {
     introduce(&shop, SECRET, grace()).await.problem(Kind::AlreadyExists);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn whoever_does_not_have_the_secret_learns_nothing_and_changes_nothing() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);
@@ -126,7 +126,7 @@ async fn whoever_does_not_have_the_secret_learns_nothing_and_changes_nothing() {
     assert!(others.iter().all(|item| item["EntityType"]["S"] == "stock"), "{others:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_token_is_a_guests() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);
@@ -139,7 +139,7 @@ async fn no_token_is_a_guests() {
     shop.admin().post("/customers", sign_up).await.problem(Kind::Validation);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_request_means_the_same_guest_and_the_same_order() {
     let shop = shop().await;
     let first = introduce(&shop, SECRET, grace()).await.expect(201);
@@ -159,7 +159,7 @@ async fn a_repeated_request_means_the_same_guest_and_the_same_order() {
     assert!(guest_item(&shop).await["expiresAt"].is_null());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_first_orders_at_once_are_both_placed() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);
@@ -168,7 +168,7 @@ async fn two_first_orders_at_once_are_both_placed() {
     assert!(guest_item(&shop).await["expiresAt"].is_null());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_expired_guest_orders_nothing_and_may_be_introduced_again() {
     let shop = shop().await;
     order(&shop, SECRET, "k", things(1)).await.problem(Kind::NotFound);
@@ -180,7 +180,7 @@ async fn an_expired_guest_orders_nothing_and_may_be_introduced_again() {
     order(&shop, SECRET, "k", things(1)).await.expect(201);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);
@@ -192,7 +192,7 @@ async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guests_order_waits_in_the_queue_like_any_other() {
     let shop = Shop::open_with(|template| drain_source(template).enabled = true).await;
     shop.product("thing", 1000, 10).await;
@@ -203,20 +203,14 @@ async fn a_guests_order_waits_in_the_queue_like_any_other() {
     assert_eq!(accepted.status, 202, "{}", accepted.body);
     let location = accepted.header("location").expect("a location").to_owned();
     ask(&shop, OTHER_SECRET, Method::GET, &location).await.problem(Kind::NotFound);
-    let begin = std::time::Instant::now();
-    let placed = loop {
-        let order = ask(&shop, SECRET, Method::GET, &location).await.expect(200);
-        if order["status"] != "QUEUED" {
-            break order;
-        }
-        assert!(begin.elapsed().as_secs() < 30, "{order} still waits");
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    };
+    let look = async || Some(ask(&shop, SECRET, Method::GET, &location).await.expect(200));
+    let placed =
+        until_some("it no longer waits", async || look().await.filter(|order| order["status"] != "QUEUED")).await;
     assert_eq!((&placed["status"], &placed["customerId"]), (&json!("PENDING"), &json!(ID)));
     assert!(guest_item(&shop).await["expiresAt"].is_null());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_lost_answer_to_the_first_order_is_no_second_order() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);
@@ -225,7 +219,7 @@ async fn a_lost_answer_to_the_first_order_is_no_second_order() {
     assert_eq!(shop.available("thing").await, 9);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_with_orders_is_history() {
     let shop = shop().await;
     introduce(&shop, SECRET, grace()).await.expect(201);

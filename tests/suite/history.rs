@@ -6,13 +6,13 @@ mod refused;
 mod years;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use lambda::Environment;
 use local::history::{Options, Outcome, Placement, Summary, export, import, json_schema};
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::kills::for_steps;
 
 use crate::counts::book::Book;
 use crate::invariants::breaches;
@@ -92,7 +92,7 @@ fn assert_valid(file: &str) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
     let shop = Shop::open().await;
     let mut book = Book::open(&shop).await;
@@ -132,7 +132,7 @@ async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
 /// What orders may have. How far a schedule brings an order depends on its faults, too.
 const PARTS: [&str; 6] = ["credits", "returns", "provider", "cancellation", "deliveredAt", "giftCards"];
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn payments_credits_and_returns_survive_an_export_and_an_import() {
     let world = World::open(true).await;
     let mut file = String::new();
@@ -156,7 +156,7 @@ async fn payments_credits_and_returns_survive_an_export_and_an_import() {
     assert_round_trip(&other).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_import_that_is_killed_anywhere_continues() {
     let shop = Shop::open().await;
     let mut book = Book::open(&shop).await;
@@ -168,7 +168,7 @@ async fn an_import_that_is_killed_anywhere_continues() {
     let source = Temporary::with("killed.ndjson", &file);
     let other = Shop::open_counted().await;
     let mut kills = 0;
-    for round in 0..60_u64 {
+    for round in 0..60 {
         let through_the_proxy = other.operator_through_the_proxy();
         let environment = environment(&other).with(through_the_proxy);
         // Some transactions are done and not answered, or conflict with others.
@@ -178,13 +178,10 @@ async fn an_import_that_is_killed_anywhere_continues() {
             }
         }
         let files = [source.0.clone()];
-        let running = tokio::spawn(async move { import(&environment, &files, &open(), |_| Ok(())).await });
-        tokio::time::sleep(Duration::from_millis(rng.u64(1..120))).await;
-        if running.is_finished() {
+        if for_steps(round, import(&environment, &files, &open(), |_| Ok(()))).await.is_some() {
             break;
         }
-        running.abort();
-        kills += usize::from(running.await.is_err());
+        kills += 1;
         other.fault_proxy().heal();
     }
     other.fault_proxy().heal();
@@ -197,7 +194,7 @@ async fn an_import_that_is_killed_anywhere_continues() {
     assert_eq!(breaches(&other, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_imports_at_once_write_each_record_once() {
     let shop = Shop::open().await;
     let mut book = Book::open(&shop).await;
@@ -218,7 +215,7 @@ async fn two_imports_at_once_write_each_record_once() {
 }
 
 /// The bucket starts empty and allows no burst, so the units take at least their time.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_import_consumes_no_more_units_than_it_may() {
     let shop = Shop::open().await;
     let customers = (0..20).map(|at| {

@@ -26,7 +26,7 @@ async fn create(client: &Client, key: &str, body: &Value) -> Reply {
     client.send(Method::POST, "/products", &[("idempotency-key", key)], Some(body.to_string())).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_retry_of_an_adjustment_whose_answer_was_lost_returns_its_result() {
     for fault in [Fault::CutBefore, Fault::CutAfter] {
         let shop = shop().await;
@@ -41,7 +41,7 @@ async fn a_retry_of_an_adjustment_whose_answer_was_lost_returns_its_result() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_same_request_gets_the_same_answer_and_changes_nothing() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -60,7 +60,7 @@ async fn the_same_request_gets_the_same_answer_and_changes_nothing() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_stands_for_one_request_of_one_caller() {
     let shop = shop().await;
     shop.product("other", 1000, 10).await;
@@ -84,7 +84,7 @@ async fn a_key_stands_for_one_request_of_one_caller() {
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_twenty_concurrent_copies_is_applied_and_all_get_the_same_answer() {
     let shop = shop().await;
     let mut sending = JoinSet::new();
@@ -97,7 +97,7 @@ async fn only_one_of_twenty_concurrent_copies_is_applied_and_all_get_the_same_an
     assert_eq!(shop.available("thing").await, 15);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_without_a_client_s_id_is_created_once() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -112,7 +112,7 @@ async fn a_product_without_a_client_s_id_is_created_once() {
     assert_eq!(shop.nobody().walk("/products?category=things", 10).await.len(), 2);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_can_be_reused_after_three_days_even_if_dynamodb_has_not_deleted_it() {
     let shop = shop().await;
     let admin = shop.admin();

@@ -35,7 +35,7 @@ fn of_age(seconds: u32) -> ImageId {
     ImageId::random(Timestamp::now().minus_seconds(seconds))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_image_is_uploaded_confirmed_seen_and_removed() {
     let shop = shop().await;
     assert_eq!(seen(&shop, "thing").await, Vec::<Value>::new());
@@ -67,7 +67,7 @@ async fn an_image_is_uploaded_confirmed_seen_and_removed() {
 }
 
 /// The token of the API is of no use at the bucket, and a signed URL for one image is of no use for another.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn nobody_uploads_another_image_than_the_signed_one() {
     let shop = shop().await;
     let signed = shop.signed_upload("thing").await;
@@ -90,7 +90,7 @@ async fn nobody_uploads_another_image_than_the_signed_one() {
     shop.confirm_image("other", id).await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_image_is_confirmed_after_its_upload_and_within_an_hour() {
     let shop = shop().await;
     let signed = shop.signed_upload("thing").await;
@@ -105,7 +105,7 @@ async fn an_image_is_confirmed_after_its_upload_and_within_an_hour() {
     shop.confirm_image("thing", "mine").await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn images_that_are_confirmed_at_once_are_all_there_up_to_ten() {
     let shop = shop().await;
     let images = join_all((0..12).map(|_| shop.uploaded("thing"))).await;
@@ -126,7 +126,7 @@ async fn images_that_are_confirmed_at_once_are_all_there_up_to_ten() {
     shop.uploaded("thing").await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_keeps_its_images_when_it_changes() {
     let shop = shop().await;
     let image = shop.uploaded("thing").await;
@@ -143,7 +143,7 @@ async fn a_product_keeps_its_images_when_it_changes() {
 }
 
 /// Those that are old, and that no product names: whether its upload was not confirmed, or its removal not finished.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_objects_that_no_product_names_are_deleted_and_no_others() {
     let shop = shop().await;
     let (named, unnamed, of_other, of_nothing, young) =
@@ -170,7 +170,7 @@ async fn the_objects_that_no_product_names_are_deleted_and_no_others() {
 }
 
 /// A young image may be confirmed again by a request that comes late, so its object stays for a while.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_object_of_a_removed_image_is_deleted_once_nobody_can_confirm_it() {
     let shop = shop().await;
     let (young, old) = (of_age(HOUR / 2), of_age(3 * HOUR));
@@ -191,7 +191,7 @@ async fn the_object_of_a_removed_image_is_deleted_once_nobody_can_confirm_it() {
 
 /// Without both permissions S3 answers 403 for an object that is there and for one that is not. Till reports that as its
 /// own failure, so that an alarm goes off, and not as a missing upload.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_role_that_may_not_look_for_images_is_not_a_missing_upload() {
     for action in ["s3:GetObject", "s3:ListBucket"] {
         let shop = Shop::open_from(|text| {
@@ -209,7 +209,7 @@ async fn a_role_that_may_not_look_for_images_is_not_a_missing_upload() {
 }
 
 /// A product never names an object that is not there, and an object without a product is deleted later.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn while_s3_fails_an_image_is_removed_and_none_is_confirmed_or_tidied_away() {
     let shop = shop().await;
     let (old, young) = (of_age(48 * HOUR), of_age(60));

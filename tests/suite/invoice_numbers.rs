@@ -63,7 +63,7 @@ fn is_all_of(mut numbers: Vec<Value>, series: &str) {
     assert_eq!(numbers, expected);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn invoices_get_the_numbers_of_the_series_in_the_order_of_their_time() {
     let shop = shop("2026").await;
     // More than one transaction, and more than one page.
@@ -85,7 +85,7 @@ async fn invoices_get_the_numbers_of_the_series_in_the_order_of_their_time() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cancelled_order_keeps_its_invoice_and_its_number() {
     let shop = shop("R").await;
     let orders = orders(&shop, 2).await;
@@ -101,7 +101,7 @@ async fn a_cancelled_order_keeps_its_invoice_and_its_number() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn runs_beside_each_other_and_beside_captures_give_each_number_once() {
     let shop = shop("2026").await;
     let orders = orders(&shop, 60).await;
@@ -125,7 +125,7 @@ async fn runs_beside_each_other_and_beside_captures_give_each_number_once() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invoice_that_waits_no_longer_leaves_no_gap() {
     let shop = shop("2026").await;
     let orders = orders(&shop, 3).await;
@@ -138,7 +138,7 @@ async fn an_invoice_that_waits_no_longer_leaves_no_gap() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn invoices_that_conflict_with_others_get_their_numbers_in_smaller_transactions() {
     let shop = shop("2026").await;
     let orders = orders(&shop, 5).await;
@@ -154,7 +154,7 @@ async fn invoices_that_conflict_with_others_get_their_numbers_in_smaller_transac
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_without_a_series_writes_what_it_wrote_before() {
     let written = async |series: &str| {
         let shop = shop(series).await;
@@ -176,7 +176,7 @@ async fn a_shop_without_a_series_writes_what_it_wrote_before() {
     assert!(waiting["GSI1PK"]["S"].as_str().is_some_and(|key| key.starts_with("unnumbered#")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invoice_that_cannot_be_read_holds_up_no_other_and_leaves_no_gap() {
     let shop = shop("2026").await;
     let orders = orders(&shop, 3).await;

@@ -56,7 +56,7 @@ async fn adds_up(client: &Client, order: &Value) {
     );
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_figures_of_the_page_are_those_of_the_invoice_and_add_up() {
     for prices_include_tax in [true, false] {
         let shop = taxes::shop(prices_include_tax).await;
@@ -86,7 +86,7 @@ async fn the_figures_of_the_page_are_those_of_the_invoice_and_add_up() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn html_in_a_name_or_an_address_is_text() {
     let hostile = "<script>alert(1)</script> & \"Sons\"";
     let shop = Shop::open_with(|template| {
@@ -125,7 +125,7 @@ async fn html_in_a_name_or_an_address_is_text() {
     assert!(policy.starts_with(&format!("default-src 'none'; style-src 'sha256-{hash}'; ")), "{policy}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn amounts_have_the_decimals_of_their_currency() {
     let shop = Shop::open().await;
     shop.sign_up("ada").await;
@@ -144,7 +144,7 @@ async fn amounts_have_the_decimals_of_their_currency() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_page_is_for_the_customer_and_for_staff_alone() {
     let shop = Shop::open().await;
     shop.sign_up("ada").await;

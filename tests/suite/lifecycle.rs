@@ -66,7 +66,7 @@ async fn status(shop: &Shop, order: &Value) -> String {
 /// status, and whether it changes anything.
 type Way = (&'static [Change], &'static str, &'static [(Change, &'static str, bool)]);
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_declared_transitions_are_allowed() {
     const PAID: &str = "PAID";
     const CANCELLED: &str = "CANCELLED";
@@ -135,7 +135,7 @@ async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
     shop.dynamodb("UpdateItem", &update).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_status_route_cannot_set_paid_or_cancelled() {
     let (shop, order) = shop_with_order().await;
     let path = format!("/orders/{}/status", order["orderId"].as_str().expect("an id"));
@@ -146,7 +146,7 @@ async fn the_status_route_cannot_set_paid_or_cancelled() {
     shop.customer("ada").post(&path, json!({ "status": "SHIPPED" })).await.problem(Kind::Forbidden);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cancellation_returns_everything_the_order_reserved() {
     let (shop, order) = shop_with_order().await;
     let cancelled = ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
@@ -168,7 +168,7 @@ async fn a_cancellation_returns_everything_the_order_reserved() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_stranger_cannot_cancel() {
     let (shop, order) = shop_with_order().await;
     let before = shop.dump().await;
@@ -176,7 +176,7 @@ async fn a_stranger_cannot_cancel() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_many_concurrent_equal_changes_is_applied() {
     for (before, change) in [(None, Capture), (None, Cancel), (Some(Capture), Ship)] {
         let (shop, order) = shop_with_order().await;
@@ -196,7 +196,7 @@ async fn only_one_of_many_concurrent_equal_changes_is_applied() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_flag_comes_and_goes() {
     let (shop, order) = shop_with_order().await;
     let admin = shop.admin();
@@ -238,7 +238,7 @@ impl Random {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_changes_end_like_sequential_ones() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100_000).await;

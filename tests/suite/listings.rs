@@ -20,7 +20,7 @@ fn ids(orders: &[Value]) -> Vec<&str> {
     orders.iter().map(|order| order["orderId"].as_str().expect("an id")).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn with_any_limit_every_order_of_a_status_is_listed_once_in_order_of_time() {
     let shop = shop().await;
     let mut placed = Vec::new();
@@ -40,7 +40,7 @@ async fn with_any_limit_every_order_of_a_status_is_listed_once_in_order_of_time(
     assert_eq!(shop.admin().walk("/orders?status=PENDING", 1).await[0]["total"], first["total"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_walk_lists_all_orders_that_existed_at_its_start_while_new_ones_arrive() {
     let shop = shop().await;
     let mut before = Vec::new();
@@ -72,7 +72,7 @@ async fn a_walk_lists_all_orders_that_existed_at_its_start_while_new_ones_arrive
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_is_listed_in_its_status_and_in_no_other() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -94,7 +94,7 @@ async fn an_order_is_listed_in_its_status_and_in_no_other() {
     admin.get("/orders?status=paid").await.problem(Kind::Validation);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn january_includes_the_last_millisecond_of_the_31st() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -126,7 +126,7 @@ async fn january_includes_the_last_millisecond_of_the_31st() {
     assert_eq!(times(by_customer), ["2026-01-31T23:59:59.999Z", "2026-01-01T00:00:00.000Z"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customers_orders_are_listed_newest_first_and_the_overview_has_ten_in_one_request() {
     let shop = shop().await;
     shop.sign_up("bob").await;

@@ -56,7 +56,7 @@ async fn order(shop: &Shop, key: &str) -> (String, String) {
     (text(&order["orderId"]), text(&order["invoice"]["invoiceId"]))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn attributes_of_a_newer_release_survive_every_change_of_every_route() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100).await;

@@ -44,7 +44,7 @@ fn cancelled(order: &Value) -> (String, Value) {
     (format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id")), json!({}))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_beyond_the_cap_is_refused_until_units_are_paid_or_cancelled() {
     let shop = capped(MOST).await;
     let (ada, bob, admin) = (shop.customer("ada"), shop.customer("bob"), shop.admin());
@@ -78,7 +78,7 @@ async fn an_order_beyond_the_cap_is_refused_until_units_are_paid_or_cancelled() 
     assert_eq!(open_units(&shop).await, "5");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_that_are_cancelled_alone_are_not_open_any_more() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
@@ -96,7 +96,7 @@ async fn units_that_are_cancelled_alone_are_not_open_any_more() {
     ada.order("second", things(MOST)).await.expect(201);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_gift_cards_pay_has_no_open_units_and_passes() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
@@ -108,7 +108,7 @@ async fn an_order_that_gift_cards_pay_has_no_open_units_and_passes() {
     assert_eq!(open_units(&shop).await, "5");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_queued_order_beyond_the_cap_is_refused_with_the_same_problem() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
@@ -122,7 +122,7 @@ async fn a_queued_order_beyond_the_cap_is_refused_with_the_same_problem() {
 }
 
 /// The transaction was committed, its answer was lost, and by the time of the next read its own units are counted.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_is_not_refused_because_of_its_own_units() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
@@ -133,7 +133,7 @@ async fn an_order_is_not_refused_because_of_its_own_units() {
     assert_eq!(ada.order("first", things(MOST)).await.expect(201)["total"], eur(5000));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_a_cap_nothing_is_refused_and_no_stats_are_read() {
     for (most, reads) in [(0, false), (MOST, true)] {
         let shop = capped(most).await;

@@ -127,7 +127,7 @@ fn check(told: &[Change], changes: &BTreeSet<Change>) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_change_is_published_in_order_under_one_id_despite_faults() {
     for seed in 0..2 {
         let shop = stocked().await;
@@ -149,7 +149,7 @@ async fn every_change_is_published_in_order_under_one_id_despite_faults() {
 
 /// As with `PublishFactor` above 1: Lambda delivers the records of an item in order, and those of different items side by
 /// side.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn publishing_side_by_side_publishes_every_change_once_and_keeps_the_order_of_each_item() {
     const LANES: usize = 4;
     let shop = stocked().await;
@@ -184,7 +184,7 @@ async fn publishing_side_by_side_publishes_every_change_once_and_keeps_the_order
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_event_of_a_placed_order_has_its_lines() {
     let shop = stocked().await;
     shop.product("another", 250, 10).await;
@@ -203,7 +203,7 @@ async fn the_event_of_a_placed_order_has_its_lines() {
     assert_eq!(placed["detail"]["layoutVersion"], 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn each_version_of_a_product_is_published_but_sales_are_not() {
     let shop = stocked().await;
     let admin = shop.admin();
@@ -229,7 +229,7 @@ async fn each_version_of_a_product_is_published_but_sales_are_not() {
     assert_eq!(ids.len(), 3, "a copy has the id of the first");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_sample_event_results_in_events_of_an_order_and_its_payment() {
     let shop = Shop::open().await;
     // The order of the sample events, with its lines.
@@ -249,7 +249,7 @@ async fn the_sample_event_results_in_events_of_an_order_and_its_payment() {
 }
 
 /// A client that was answered 202 can learn of a rejection from the bus.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_rejection_of_an_accepted_order_is_published() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
@@ -275,7 +275,7 @@ async fn the_rejection_of_an_accepted_order_is_published() {
     assert_eq!(order["problem"]["type"], format!("/problems/{}", rejected[0]["reason"].as_str().expect("a reason")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_placed_over_http_is_published() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
@@ -293,7 +293,7 @@ async fn an_order_placed_over_http_is_published() {
 
 /// A warehouse hears of cancelled units also if no money goes back. The second change has two events in one record:
 /// after it, a gift card pays for all that is left.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn cancelled_units_of_an_unpaid_order_are_published() {
     let shop = stocked().await;
     shop.gift_card("SMALL", 1000).await;
@@ -327,7 +327,7 @@ async fn cancelled_units_of_an_unpaid_order_are_published() {
 }
 
 /// The records are those that a consumer gave up, as the AWS CLI prints the messages of the queue.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn records_that_were_given_up_are_published_again_under_their_own_ids() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;

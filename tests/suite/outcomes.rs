@@ -93,7 +93,7 @@ async fn fail(ask: usize, fault: Fault) -> Outcomes {
     outcomes
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failed_request_with_outcome_none_has_written_nothing_whichever_call_failed() {
     let mut all = Outcomes::default();
     for ask in 0..shop().await.1.len() {
@@ -110,7 +110,7 @@ async fn a_failed_request_with_outcome_none_has_written_nothing_whichever_call_f
     assert!(all.none > 20 && all.unknown > 10, "{all:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_write_whose_attempts_were_all_refused_has_outcome_none() {
     let (shop, asks) = shop().await;
     for ask in &asks {
@@ -127,7 +127,7 @@ async fn a_write_whose_attempts_were_all_refused_has_outcome_none() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_write_that_is_unanswered_and_then_throttled_has_outcome_unknown() {
     let (shop, asks) = filled(Shop::open().await).await;
     for fault in [Fault::CutAfter, Fault::InternalError] {
@@ -139,7 +139,7 @@ async fn a_write_that_is_unanswered_and_then_throttled_has_outcome_unknown() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failed_read_has_outcome_none() {
     let (shop, _) = shop().await;
     for fault in [Fault::CutAfter, Fault::InternalError, beyond_the_quota()] {

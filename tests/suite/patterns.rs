@@ -130,7 +130,7 @@ fn items(values: impl IntoIterator<Item = Value>) -> Value {
     json!({ "items": values.into_iter().collect::<Vec<_>>(), "next": null })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn each_id_leads_to_its_resource() {
     let fixture = ShopWithOrders::create().await;
     let admin = fixture.shop.admin();
@@ -163,7 +163,7 @@ async fn each_id_leads_to_its_resource() {
     assert_eq!(statuses, ["PENDING", "PENDING", "PAID", "PENDING", "PENDING", "PENDING"], "the large card does");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_category_lists_exactly_its_products() {
     let shop = Shop::open().await;
     let mut made = BTreeMap::new();
@@ -179,7 +179,7 @@ async fn a_category_lists_exactly_its_products() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_time_range_includes_its_start_and_excludes_its_end_to_the_millisecond() {
     let fixture = ShopWithOrders::create().await;
     let placed: Vec<String> = fixture.orders.iter().map(|order| text(&order["placedAt"])).collect();
@@ -199,7 +199,7 @@ async fn a_time_range_includes_its_start_and_excludes_its_end_to_the_millisecond
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_bound_may_be_a_date_may_have_an_offset_and_may_be_finer_than_a_millisecond() {
     let fixture = ShopWithOrders::create().await;
     let [first, .., last] = fixture.orders.as_slice() else { panic!("several orders") };
@@ -229,7 +229,7 @@ async fn a_bound_may_be_a_date_may_have_an_offset_and_may_be_finer_than_a_millis
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn another_customer_s_resources_are_not_found_for_a_customer_but_for_an_admin() {
     let fixture = ShopWithOrders::create().await;
     let admin = fixture.shop.admin();

@@ -40,7 +40,7 @@ async fn cancel(shop: &Shop, order: &Value) -> Value {
     shop.customer("ada").post(&format!("/orders/{}/cancellation", id(order)), json!({})).await.expect(200)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_is_paid_by_a_report_and_captured_when_it_is_shipped() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -63,7 +63,7 @@ async fn an_order_is_paid_by_a_report_and_captured_when_it_is_shipped() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_declined_customer_may_pay_again() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -77,7 +77,7 @@ async fn a_declined_customer_may_pay_again() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cancellation_ends_a_payment_and_returns_a_captured_one() {
     let shop = shop().await;
     let [unpaid, reserved, captured] = [order(&shop, "a").await, order(&shop, "b").await, order(&shop, "c").await];

@@ -33,7 +33,7 @@ fn kinds(dump: &[Value]) -> BTreeMap<String, usize> {
     kinds
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_fifty_buyers_gets_the_last_unit_and_the_others_write_nothing() {
     let shop = Shop::open().await;
     shop.product("last", 1999, 1).await;
@@ -57,7 +57,7 @@ async fn only_one_of_fifty_buyers_gets_the_last_unit_and_the_others_write_nothin
     assert_eq!(kinds(&shop.dump().await), expected, "a loser left something");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn stock_is_never_oversold_by_orders_of_many_lines() {
     let shop = Shop::with_ada().await;
     for product in ["a", "b", "c"] {
@@ -82,7 +82,7 @@ async fn stock_is_never_oversold_by_orders_of_many_lines() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_gift_card_is_never_spent_twice() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100).await;
@@ -125,7 +125,7 @@ async fn entries(shop: &Shop, code: &str) -> u64 {
         .sum()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_discount_code_with_ten_uses_is_used_by_ten_of_a_hundred_buyers() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 1000).await;
@@ -147,7 +147,7 @@ async fn a_discount_code_with_ten_uses_is_used_by_ten_of_a_hundred_buyers() {
     assert_eq!(shop.available("thing").await, 990);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_copies_of_a_request_place_one_order_and_get_one_answer() {
     let shop = Shop::with_ada().await;
     // Exactly enough for one order: a late copy must not be refused as out of stock.
@@ -176,7 +176,7 @@ async fn concurrent_copies_of_a_request_place_one_order_and_get_one_answer() {
     assert_eq!(shop.dump().await, after, "a replay changes nothing, byte for byte");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_same_key_of_two_customers_places_two_orders() {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;
@@ -186,7 +186,7 @@ async fn the_same_key_of_two_customers_places_two_orders() {
     assert_ne!(ada["orderId"], bob["orderId"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_covered_by_gift_cards_is_paid_at_once() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -205,7 +205,7 @@ async fn an_order_covered_by_gift_cards_is_paid_at_once() {
     assert_eq!(balance(&shop, "SPARE").await, 5000, "a card that is not needed is not touched");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_largest_order_fits_into_one_transaction() {
     let shop = Shop::with_ada().await;
     let mut lines = Vec::new();
@@ -226,7 +226,7 @@ async fn the_largest_order_fits_into_one_transaction() {
     assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 5);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_bank_card_is_never_charged_more_than_the_customer_allows() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -258,7 +258,7 @@ async fn the_bank_card_is_never_charged_more_than_the_customer_allows() {
     assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_an_empty_gift_card_is_placed_if_the_other_cards_cover_it() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -283,7 +283,7 @@ async fn an_order_with_an_empty_gift_card_is_placed_if_the_other_cards_cover_it(
     ada.order("third", with(&["EMPTY", "UNKNOWN"])).await.problem(Kind::GiftCardInvalid);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_do_not_write_a_code_with_unlimited_uses() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;

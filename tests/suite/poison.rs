@@ -70,7 +70,7 @@ async fn deliver(consume: &Invoke, event: impl Fn(&[Value]) -> Value, records: &
     panic!("the batch is never done");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_neighbours_of_poison_records_are_published() {
     let (shop, records) = shop_of_orders().await;
     for poisons in positions() {
@@ -89,7 +89,7 @@ async fn the_neighbours_of_poison_records_are_published() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_neighbours_of_poison_records_are_counted() {
     let (shop, records) = shop_of_orders().await;
     let orders = async || shop.customer("ada").get("/customers/ada").await.expect(200)["stats"]["orders"].as_u64();
@@ -114,7 +114,7 @@ async fn the_neighbours_of_poison_records_are_counted() {
 
 /// If the queue for lost records does not accept a poison record, skipping it would lose it. So it is retried, and the
 /// records before it are processed.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_poison_record_is_retried_while_the_queue_for_lost_records_fails_and_earlier_records_are_processed() {
     let (shop, records) = shop_of_orders().await;
     let records = spoilt(&records, &[4]);
@@ -131,7 +131,7 @@ async fn a_poison_record_is_retried_while_the_queue_for_lost_records_fails_and_e
 }
 
 /// A manual write to the table, with the laptop's event sources.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_unreadable_header_written_by_hand_stops_neither_counting_nor_publishing() {
     let shop = Shop::open_counted().await;
     let mut book = Book::open(&shop).await;
@@ -156,7 +156,7 @@ async fn an_unreadable_header_written_by_hand_stops_neither_counting_nor_publish
 }
 
 /// Like an operator who restores a lost order from a copy of its items.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_is_deleted_and_restored_later_is_neither_counted_nor_published_again() {
     let (shop, mut records) = shop_of_orders().await;
     let all = Tail::default().new_records(&shop).await;

@@ -111,7 +111,7 @@ fn money(amount: u64, currency: &str) -> Value {
     json!({ "amount": amount, "currency": currency })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_route_refuses_callers_without_its_scope() {
     let mut desk = Desk::open().await;
     let (nobody, ada) = (desk.shop.nobody(), desk.shop.customer("ada"));
@@ -138,7 +138,7 @@ async fn a_route_refuses_callers_without_its_scope() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_refused_sign_up_leaves_no_claim() {
     let mut desk = Desk::open().await;
     let eve = desk.shop.customer("eve");
@@ -156,7 +156,7 @@ async fn a_refused_sign_up_leaves_no_claim() {
     assert_eq!(desk.shop.sign_up("eve").await["customerId"], "eve");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a list of all problems")]
 async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothing() {
     let mut desk = Desk::open().await;

@@ -118,7 +118,7 @@ fn ids(items: &[Value]) -> Vec<&str> {
     items.iter().map(|item| item["orderId"].as_str().expect("an id")).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_after_the_raise() {
     let raised = Raised::open().await;
     // A walk that begins before the raise and continues after it.
@@ -148,7 +148,7 @@ async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_af
     assert_eq!(ids(rest["items"].as_array().expect("items")), expected[7..87]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_lines_of_a_hot_product_are_distributed_evenly_over_the_shards() {
     let raised = Raised::open().await;
     raised.order_more(120).await;
@@ -173,7 +173,7 @@ async fn the_lines_of_a_hot_product_are_distributed_evenly_over_the_shards() {
     assert!((0..SHARDS).all(|shard| (even / 2..=even * 2).contains(&spread[&shard])), "{spread:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_comparison_reads_the_lines_of_every_shard_even_if_the_number_is_raised_meanwhile() {
     let raised = Raised::open().await;
     let shop = &raised.shop;

@@ -3,17 +3,12 @@
 mod accepting;
 mod waiting_room;
 
-use std::time::{Duration, Instant};
-
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
+use shop::queue::{drain_source, no_longer_queued, order_later};
 use shop::{Client, Reply, Shop, eur};
-
-/// The longest wait.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
@@ -49,16 +44,7 @@ async fn idle_shop() -> Shop {
 
 /// Polls the reply's `Location` until the order is not queued any more.
 pub async fn settled(client: &Client, reply: &Reply) -> Value {
-    let location = reply.header("location").expect("a location").to_owned();
-    let begin = Instant::now();
-    loop {
-        let order = client.get(&location).await.expect(200);
-        if order["status"] != "QUEUED" {
-            return order;
-        }
-        assert!(begin.elapsed() < PATIENCE, "{order} still waits");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    no_longer_queued(client, reply.header("location").expect("a location")).await
 }
 
 fn assert_accepted(reply: &Reply) {
@@ -69,7 +55,7 @@ fn assert_accepted(reply: &Reply) {
     assert!(reply.header("retry-after").is_some());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_prefers_to_be_queued_is_placed() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -87,7 +73,7 @@ async fn an_order_that_prefers_to_be_queued_is_placed() {
     assert_eq!(again.expect(201), order);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_without_capacity_is_queued() {
     for reason in [
         "TableWriteProvisionedThroughputExceeded",
@@ -108,7 +94,7 @@ async fn an_order_without_capacity_is_queued() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_whose_transaction_or_reads_lack_capacity_is_queued() {
     let cancel = |code| Fault::Cancel { item: 1, code, message: "Throughput exceeds the current capacity" };
     for (matching, fault, times) in [
@@ -128,7 +114,7 @@ async fn an_order_whose_transaction_or_reads_lack_capacity_is_queued() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_hot_key_causes_backoff_and_an_account_quota_causes_a_503() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -144,7 +130,7 @@ async fn a_hot_key_causes_backoff_and_an_account_quota_causes_a_503() {
     assert_eq!(shop.queued().await, 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_the_customer_of_a_queued_order_can_see_it() {
     let shop = idle_shop().await;
     shop.sign_up("bob").await;
@@ -162,7 +148,7 @@ async fn only_the_customer_of_a_queued_order_can_see_it() {
     assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"], json!([]));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_is_one_order_whether_it_is_queued_or_placed_at_once() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -189,7 +175,7 @@ async fn a_key_is_one_order_whether_it_is_queued_or_placed_at_once() {
     assert_eq!(shop.dump().await, table);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_queued_order_that_cannot_be_placed_is_rejected_with_its_reason() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -233,7 +219,7 @@ async fn a_queued_order_that_cannot_be_placed_is_rejected_with_its_reason() {
     assert_eq!(shop.available("thing").await, 4);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_late_duplicate_of_a_refused_message_does_not_refuse_the_order_that_was_requested_again() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -252,7 +238,7 @@ async fn a_late_duplicate_of_a_refused_message_does_not_refuse_the_order_that_wa
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_key_of_a_queued_order_cannot_be_used_for_another_request() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -274,7 +260,7 @@ async fn the_key_of_a_queued_order_cannot_be_used_for_another_request() {
     assert_eq!(shop.available("thing").await, 7);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_prefers_to_be_queued_is_queued_even_if_reads_are_throttled() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -283,7 +269,7 @@ async fn an_order_that_prefers_to_be_queued_is_queued_even_if_reads_are_throttle
     assert_eq!(shop.fault_proxy().pending(), 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_queued_order_has_the_prices_of_the_time_of_placement() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -302,7 +288,7 @@ async fn a_queued_order_has_the_prices_of_the_time_of_placement() {
     assert_eq!(refused["problem"]["total"], eur(1500));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_was_queued_for_lack_of_capacity_costs_no_more_than_its_quote() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -332,7 +318,7 @@ async fn an_order_that_was_queued_for_lack_of_capacity_costs_no_more_than_its_qu
     assert_eq!(shop.available("thing").await, 7);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_without_a_known_price_is_queued_only_with_the_prefer_header() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");

@@ -13,7 +13,7 @@ fn things(quantity: u64) -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_order_s_total_exceeds_the_range_of_the_counters() {
     let shop = Shop::with_ada().await;
     let most: u64 = 1_000_000_000_000;
@@ -39,7 +39,7 @@ async fn set(shop: &Shop, pk: &str, sk: &str, attribute: &str, number: &str) {
 }
 
 /// A price from before prices had a bound, and counters that its orders have driven beyond 64 bits.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn counters_beyond_64_bits_can_be_read_audited_and_increased() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;

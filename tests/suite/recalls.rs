@@ -7,7 +7,7 @@ use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::cells::place;
-use shop::queue::order_later;
+use shop::queue::{no_longer_queued, order_later};
 use shop::{Reply, Shop, eur};
 use tokio::task::JoinSet;
 
@@ -38,7 +38,7 @@ fn of(products: &[&str]) -> Value {
     json!({ "lines": lines })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_recalled_products_is_refused_and_the_refusal_names_them() {
     let shop = shop(10, 1).await;
     shop.product("other", 500, 10).await;
@@ -77,7 +77,7 @@ async fn an_order_with_recalled_products_is_refused_and_the_refusal_names_them()
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_waits_when_its_product_is_recalled_is_refused() {
     let shop = shop(10, 1).await;
     let ada = shop.customer("ada");
@@ -87,20 +87,13 @@ async fn an_order_that_waits_when_its_product_is_recalled_is_refused() {
     recall(&shop, true).await;
     shop.fault_proxy().heal();
     let path = format!("/orders/{}", waiting["orderId"].as_str().expect("an id"));
-    let rejected = loop {
-        let found = ada.get(&path).await;
-        let found = found.expect(200);
-        if found["status"] != "QUEUED" {
-            break found;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let rejected = no_longer_queued(&ada, &path).await;
     assert_eq!(rejected["status"], "REJECTED", "{rejected}");
     assert!(rejected.to_string().contains("product-recalled") && rejected.to_string().contains("thing"), "{rejected}");
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_cell_gives_a_unit_to_an_order_that_read_the_product_before_the_recall() {
     // Before the first change of the price, and after one.
     for (cells, is_repriced) in [(1, false), (8, false), (8, true)] {
@@ -109,14 +102,15 @@ async fn no_cell_gives_a_unit_to_an_order_that_read_the_product_before_the_recal
             change(&shop, "thing", json!({ "price": eur(900) })).await.expect(200);
         }
         let late = Match::action("TransactWriteItems").when(|request| request.to_string().contains("\"order\""));
-        shop.fault_proxy().inject(late, Fault::Delay(Duration::from_secs(2)), 16);
+        let gate = shop.fault_proxy().hold(late, 16);
         let mut ordering = JoinSet::new();
         for at in 0..16 {
             let ada = shop.customer("ada");
             ordering.spawn(async move { ada.order(&format!("k{at}"), of(&["thing"])).await });
         }
-        tokio::time::sleep(Duration::from_millis(800)).await;
+        shop.until_taken().await;
         recall(&shop, true).await;
+        gate.open();
         for refused in ordering.join_all().await {
             assert_eq!(refused.problem(Kind::ProductRecalled)["productIds"], json!(["thing"]));
         }
@@ -126,7 +120,7 @@ async fn no_cell_gives_a_unit_to_an_order_that_read_the_product_before_the_recal
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_recall_that_was_cut_off_holds_for_new_orders_and_its_repetition_finishes_it() {
     let shop = shop(80, 8).await;
     shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutBefore, usize::MAX);
@@ -148,7 +142,7 @@ async fn a_recall_that_was_cut_off_holds_for_new_orders_and_its_repetition_finis
 
 /// While the product is recalled and the recall is lifted again and again, every order that is sent after the answer to a
 /// recall, and answered before the recall is lifted, is refused.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_order_within_a_recall_is_placed_however_often_it_is_lifted() {
     let shop = shop(1000, 4).await;
     let mut buyers = JoinSet::new();

@@ -80,7 +80,7 @@ pub async fn every_post() -> (Shop, Vec<Reply>) {
     (shop, replies)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn repeating_a_creation_gets_the_same_answer_and_writes_nothing() {
     let (shop, replies) = every_post().await;
     // Meanwhile the created resources were used.
@@ -99,7 +99,7 @@ async fn repeating_a_creation_gets_the_same_answer_and_writes_nothing() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn creating_something_else_under_the_same_name_is_refused_and_writes_nothing() {
     let (shop, _) = every_post().await;
     let before = shop.dump().await;

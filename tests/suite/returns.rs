@@ -110,7 +110,7 @@ fn amounts(order: &Value) -> [i64; 4] {
     ["credited", "received", "returned", "due"].map(|name| card[name]["amount"].as_i64().unwrap_or(0))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_return_in_parts_brings_back_what_was_paid_to_the_minor_unit() {
     let (shop, order) = delivered().await;
     // The card payment goes back first, then the last gift card, then the first one.
@@ -148,7 +148,7 @@ async fn a_return_in_parts_brings_back_what_was_paid_to_the_minor_unit() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_return_of_everything_at_once_brings_back_the_same() {
     let (shop, order) = delivered().await;
     let lines = json!([
@@ -163,7 +163,7 @@ async fn a_return_of_everything_at_once_brings_back_the_same() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn open_returns_are_listed_until_they_are_received_or_refused() {
     let (shop, order) = delivered().await;
     let [first, second] = [ask_for(&shop, &order, "a", "cup", 1).await, ask_for(&shop, &order, "b", "pot", 1).await];
@@ -189,7 +189,7 @@ async fn open_returns_are_listed_until_they_are_received_or_refused() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_may_withdraw_within_the_period_and_staff_at_any_time() {
     let (shop, order) = delivered().await;
     // Delivered long ago.
@@ -207,7 +207,7 @@ async fn a_customer_may_withdraw_within_the_period_and_staff_at_any_time() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_cannot_be_returned_is_refused_and_changes_nothing() {
     let (shop, order) = delivered().await;
     let undelivered =

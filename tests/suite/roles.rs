@@ -23,7 +23,7 @@ pub use self::day::eventful_day;
 pub use self::needed::{NEEDED_BY_THE_LAST_RELEASE, in_vain};
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn calls_beyond_a_function_s_task_are_refused() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -77,7 +77,7 @@ async fn calls_beyond_a_function_s_task_are_refused() {
 }
 
 /// An update of an item that the function changes, but of an attribute that it never changes.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn attributes_beyond_a_function_s_task_are_refused() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -123,7 +123,7 @@ async fn attributes_beyond_a_function_s_task_are_refused() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn queues_and_the_bus_refuse_functions_without_permission() {
     let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
     let lost = "till-local-lost-counts";
@@ -155,7 +155,7 @@ async fn queues_and_the_bus_refuse_functions_without_permission() {
 }
 
 /// Like a template in which a statement was forgotten.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_route_without_its_statement_fails_and_changes_nothing() {
     let shop = Shop::open_from(|text| {
         let (before, role) = text.split_once("\n  PlaceOrderRole:").expect("a role");

@@ -70,7 +70,7 @@ fn listed(order: &Value, line: usize) -> Value {
     item
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_created_resource_is_answered_with_its_location() {
     let start = Timestamp::now();
     let (_shop, replies) = every_post().await;
@@ -117,7 +117,7 @@ async fn a_created_resource_is_answered_with_its_location() {
     assert_eq!(body, ordered(&of_today(&body["placedAt"], start), invoice));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     let shop = Shop::open().await;
     let admin = shop.admin();
@@ -151,7 +151,7 @@ async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     assert_eq!(order["invoice"]["payments"], json!([{ "type": "card", "amount": eur(350), "status": "pending" }]));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_without_cost_needs_no_payment() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 1).await;
@@ -164,7 +164,7 @@ async fn an_order_without_cost_needs_no_payment() {
     assert_eq!(shop.item("g#GIFT-FOR-ADA", "g#GIFT-FOR-ADA").await["balance"]["M"]["amount"]["N"], "1000");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_admin_can_sign_up_a_customer() {
     let shop = Shop::open().await;
     let body = json!({ "customerId": "eve", "username": "eve", "email": "eve@example.com", "name": "Eve" });
@@ -173,7 +173,7 @@ async fn an_admin_can_sign_up_a_customer() {
     assert_eq!(shop.customer("eve").get("/customers/eve").await.expect(200), made);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_created_resource_can_be_read() {
     let (shop, replies) = every_post().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -202,7 +202,7 @@ async fn every_created_resource_can_be_read() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_catalogue_can_be_read_without_a_token_and_with_any_token() {
     let (shop, replies) = every_post().await;
     let garbage = &[("authorization", "Bearer garbage")];

@@ -109,7 +109,7 @@ fn well_formed(name: &str, response: &Value) -> (u64, Value) {
     (status, if is_page { json!(text) } else { serde_json::from_str(text).expect("JSON") })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_events_succeed_in_the_order_of_their_times() {
     let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let functions = start(&shop);
@@ -134,7 +134,7 @@ async fn the_events_succeed_in_the_order_of_their_times() {
     assert_eq!(json!(statuses), json!(["CANCELLED", "DELIVERED"]), "the final statuses");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_queued_order_of_the_events_is_placed() {
     let shop = Shop::open().await;
     let functions = start(&shop);
@@ -150,7 +150,7 @@ async fn the_queued_order_of_the_events_is_placed() {
     assert_eq!(orders["items"].as_array().map(Vec::len), Some(1));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_order_of_the_events_is_counted() {
     let shop = Shop::open().await;
     let functions = start(&shop);
@@ -185,7 +185,7 @@ async fn the_order_of_the_events_is_counted() {
     assert_eq!(report["done"], true, "{report}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_event_without_the_earlier_ones_is_answered() {
     let shop = Shop::open().await;
     let functions = start(&shop);
@@ -215,7 +215,7 @@ async fn an_event_without_the_earlier_ones_is_answered() {
     assert_eq!(shop.dump().await, Vec::<Value>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_function_checks_the_scope_although_the_gateway_does() {
     let shop = Shop::open().await;
     for (name, invoke) in start(&shop) {

@@ -53,7 +53,7 @@ async fn found(shop: &Shop, query: &str) -> Value {
     shop.nobody().get(&format!("/search?{query}")).await.expect(200)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn words_of_names_descriptions_and_categories_are_found() {
     let shop = stocked().await;
     let cases: [(&str, &[&str]); 12] = [
@@ -100,7 +100,7 @@ fn expected_categories(is_in: impl Fn(&(&str, &str, &str, &str, u64)) -> bool) -
     counts.into_iter().map(|(category, products)| json!({ "category": category, "products": products })).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn filters_and_facets_count_what_is_there() {
     let shop = stocked().await;
     for (from, to) in [(0, 1_000_000), (999, 1000), (1000, 5450), (5450, 5451), (2000, 130_000), (999_999, 1_000_000)] {
@@ -132,7 +132,7 @@ async fn filters_and_facets_count_what_is_there() {
     assert_eq!(dear, json!([range("EUR", (25_000, None, 1))]));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn with_any_order_and_limit_a_walk_has_every_product_once_and_in_order() {
     let shop = stocked().await;
     for sort in ["relevance", "price-asc", "price-desc", "name"] {
@@ -154,7 +154,7 @@ async fn with_any_order_and_limit_a_walk_has_every_product_once_and_in_order() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cursor_is_valid_for_its_own_search_only() {
     let shop = stocked().await;
     let page = found(&shop, "q=stoneware&limit=1").await;
@@ -170,7 +170,7 @@ async fn a_cursor_is_valid_for_its_own_search_only() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_cannot_be_searched_is_refused() {
     let shop = Shop::open().await;
     let many = "a+".repeat(21);
@@ -201,7 +201,7 @@ async fn what_cannot_be_searched_is_refused() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_without_search_says_so_and_one_whose_search_fails_too() {
     let off = Shop::open_with(|template| {
         for function in &mut template.functions {

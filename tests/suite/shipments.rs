@@ -48,7 +48,7 @@ async fn status(shop: &Shop, order: &Value) -> Value {
     order.expect(200)["status"].clone()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_leaves_in_two_shipments() {
     let (shop, order) = paid().await;
     let first = ship(&shop.admin(), &order, "a", cups(2)).await;
@@ -73,7 +73,7 @@ async fn an_order_leaves_in_two_shipments() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_shipments_of_the_same_unit_at_once_are_one() {
     let (shop, order) = paid().await;
     let mut shipping = JoinSet::new();
@@ -87,7 +87,7 @@ async fn two_shipments_of_the_same_unit_at_once_are_one() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_unit_is_shipped_or_cancelled_but_not_both() {
     let (shop, order) = paid().await;
     ship(
@@ -108,7 +108,7 @@ async fn a_unit_is_shipped_or_cancelled_but_not_both() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn deliveries_at_once_deliver_the_order() {
     let (shop, order) = paid().await;
     let mut delivering = JoinSet::new();
@@ -125,7 +125,7 @@ async fn deliveries_at_once_deliver_the_order() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_request_ships_no_more() {
     let (shop, order) = paid().await;
     let first = ship(&shop.admin(), &order, "a", cups(1)).await;
@@ -142,7 +142,7 @@ async fn a_repeated_request_ships_no_more() {
 }
 
 /// The answer to the write is lost, and the write was done.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shipment_whose_answer_was_lost_is_made_once() {
     let (shop, order) = paid().await;
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
@@ -154,7 +154,7 @@ async fn a_shipment_whose_answer_was_lost_is_made_once() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_cannot_cancel_an_order_that_is_being_packed() {
     let (shop, order) = paid().await;
     let packing = json!({ "status": "PACKING" });
@@ -170,7 +170,7 @@ async fn a_customer_cannot_cancel_an_order_that_is_being_packed() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shipment_is_made_by_staff_and_seen_by_its_customer() {
     let (shop, order) = paid().await;
     shop.sign_up("bob").await;
@@ -182,7 +182,7 @@ async fn a_shipment_is_made_by_staff_and_seen_by_its_customer() {
     shop.admin().post("/shipments/shp-none-0/delivery", Value::Null).await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_wrong_shipment_changes_nothing() {
     let (shop, order) = paid().await;
     let before = shop.dump().await;

@@ -79,7 +79,7 @@ async fn all(shop: &Shop, kind: &str) -> Vec<Value> {
     shop.dump().await.into_iter().filter(|item| item["EntityType"]["S"] == kind).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_address_book_is_written_read_and_replaced() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
@@ -100,7 +100,7 @@ async fn an_address_book_is_written_read_and_replaced() {
     assert_eq!(ada.get("/customers/ada").await.expect(200)["customerId"], "ada");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_wrong_address_book_is_refused_and_the_old_one_stays() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
@@ -131,7 +131,7 @@ async fn a_wrong_address_book_is_refused_and_the_old_one_stays() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_address_books_that_replace_one_version_at_once_one_is_kept() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
@@ -149,7 +149,7 @@ async fn of_address_books_that_replace_one_version_at_once_one_is_kept() {
     assert_eq!(shop.fault_proxy().pending(), 0, "the answer to its first attempt was lost");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_keeps_its_address_when_the_book_changes() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
@@ -174,7 +174,7 @@ async fn an_order_keeps_its_address_when_the_book_changes() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_to_an_invalid_address_writes_nothing() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -193,7 +193,7 @@ async fn an_order_to_an_invalid_address_writes_nothing() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_address_appears_after_its_customer_was_erased() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -211,7 +211,7 @@ async fn no_address_appears_after_its_customer_was_erased() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_rates_are_replaced_only_under_their_version() {
     let shop = Shop::open().await;
     let none = shop.nobody().get("/shipping").await.expect(200);
@@ -244,7 +244,7 @@ async fn the_rates_are_replaced_only_under_their_version() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_quote_equals_the_order_and_writes_nothing() {
     let shop = shop().await;
     shop.gift_card("GIFT", 600).await;
@@ -271,7 +271,7 @@ async fn a_quote_equals_the_order_and_writes_nothing() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn shipping_is_free_above_a_sum_and_refused_to_other_countries() {
     let shop = shop().await;
     assert_eq!(quote(&shop, &to(of("thing", 5), home())).await.expect(200)["shipping"], eur(0));
@@ -288,7 +288,7 @@ async fn shipping_is_free_above_a_sum_and_refused_to_other_countries() {
     assert_eq!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_held_to_a_quote_is_refused_if_rates_or_prices_have_moved() {
     let shop = shop().await;
     let mut body = to(of("thing", 1), home());
@@ -310,7 +310,7 @@ async fn an_order_held_to_a_quote_is_refused_if_rates_or_prices_have_moved() {
 }
 
 /// The rates move all the time. Each order has the total of old rates or of new ones, and its amounts add up.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn amounts_add_up_while_the_rates_move() {
     let shop = shop().await;
     let moving = async {
@@ -334,7 +334,7 @@ async fn amounts_add_up_while_the_rates_move() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cancelled_order_gives_its_shipping_back_and_cancelled_units_do_not() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -354,7 +354,7 @@ async fn a_cancelled_order_gives_its_shipping_back_and_cancelled_units_do_not() 
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_drain_places_an_order_with_its_address() {
     let shop = shop().await;
     let ada = shop.customer("ada");
@@ -371,7 +371,7 @@ async fn the_drain_places_an_order_with_its_address() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_largest_order_fits_in_one_transaction() {
     let shop = shop().await;
     let ada = shop.customer("ada");

@@ -37,7 +37,7 @@ pub fn order() -> Value {
     })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_engine_is_asked_what_the_page_says_and_its_taxes_are_the_orders() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;
@@ -82,7 +82,7 @@ async fn the_engine_is_asked_what_the_page_says_and_its_taxes_are_the_orders() {
 }
 
 /// Prices that include the tax, and an order without an address.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_engine_says_the_tax_in_prices_that_include_it() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, true).await;
@@ -95,7 +95,7 @@ async fn the_engine_says_the_tax_in_prices_that_include_it() {
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_an_answer_by_the_protocol_nothing_is_written() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;
@@ -137,7 +137,7 @@ async fn without_an_answer_by_the_protocol_nothing_is_written() {
     ada.order("first", order()).await.expect(201);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_tax_that_moves_between_the_quote_and_the_order_refuses_the_order() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;
@@ -153,7 +153,7 @@ async fn a_tax_that_moves_between_the_quote_and_the_order_refuses_the_order() {
 }
 
 /// The orders meet at their stock, and try again. Their taxes do not change meanwhile, so each asks once.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn twenty_orders_at_once_ask_the_engine_twenty_times() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;
@@ -168,7 +168,7 @@ async fn twenty_orders_at_once_ask_the_engine_twenty_times() {
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_from_the_queue_waits_for_the_engine_and_is_placed_once() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;

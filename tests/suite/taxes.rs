@@ -49,7 +49,7 @@ fn tax(rate: u32, net: u64, tax: u64) -> Value {
     json!({ "rate": rate, "net": eur(net), "tax": eur(tax) })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_shows_the_tax() {
     let shop = shop(true).await;
     let ada = shop.customer("ada");
@@ -73,7 +73,7 @@ async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_show
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn tax_on_top_of_the_prices_is_in_the_total_and_all_of_it_comes_back() {
     let shop = shop(false).await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -108,7 +108,7 @@ async fn tax_on_top_of_the_prices_is_in_the_total_and_all_of_it_comes_back() {
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
     let shop = shop(true).await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -145,7 +145,7 @@ async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
 }
 
 /// The answer to the write is lost: the SDK tries again, and finds its own rates.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn rates_that_were_written_without_an_answer_are_written_once() {
     let shop = shop(true).await;
     put(&shop, "0", &rates(1900, 700)).await.expect(200);
@@ -156,7 +156,7 @@ async fn rates_that_were_written_without_an_answer_are_written_once() {
 }
 
 /// Of two who replace the same version, one does.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_two_who_replace_the_rates_at_once_one_is_told_of_the_other() {
     let shop = shop(true).await;
     put(&shop, "0", &rates(1900, 700)).await.expect(200);
@@ -170,7 +170,7 @@ async fn of_two_who_replace_the_rates_at_once_one_is_told_of_the_other() {
 }
 
 /// An order with an address has the rates of its country, and shipping the standard rate. A quote says the same.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_has_the_rates_of_the_country_that_it_goes_to_and_shipping_is_taxed_too() {
     let shop = shop(false).await;
     let ada = shop.customer("ada");

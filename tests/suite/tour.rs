@@ -30,6 +30,7 @@ fn commands(page: &str) -> String {
 
 /// A demo shop as `cargo local` starts it.
 async fn demo_shop() -> Stack {
+    shop::start_clock();
     let template = local::template(&template_text()).expect("template.yaml is valid");
     let stack = Stack::start(local::options(template), functions::start_all).await;
     let stack = stack.expect("the stack starts");
@@ -54,7 +55,7 @@ fn statuses(printed: &str) -> Vec<String> {
     statuses.map(|status| status.replace("QUEUED", "PENDING")).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_first_order_of_the_readme_is_the_same_order_when_it_is_sent_again() {
     let (shop, commands) = (demo_shop().await, commands("README.md"));
     let first = paste(&shop, &commands).await;
@@ -63,7 +64,7 @@ async fn the_first_order_of_the_readme_is_the_same_order_when_it_is_sent_again()
     shop.shutdown().await.expect("the stack stops");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_tour_shows_the_same_when_it_is_taken_again() {
     let (shop, commands) = (demo_shop().await, commands("docs/tour.md"));
     let first = statuses(&paste(&shop, &commands).await);

@@ -92,7 +92,7 @@ fn the_parameter_names_the_tables_and_the_first_of_them() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn both_tables_exist_with_the_same_keys_indexes_and_streams() {
     let shop = Shop::open_moving().await;
     let mut shapes = Vec::new();
@@ -109,7 +109,7 @@ async fn both_tables_exist_with_the_same_keys_indexes_and_streams() {
 }
 
 /// A shop in which no move has begun is like one with a single table.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn while_no_move_has_begun_only_the_first_table_is_used() {
     let shop = Shop::open_moving().await;
     shop.sign_up("ada").await;
@@ -120,7 +120,7 @@ async fn while_no_move_has_begun_only_the_first_table_is_used() {
     assert!(shop.dump_of(shop.next_table()).await.is_empty());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
     let shop = Shop::open_moving().await;
     shop.sign_up("ada").await;
@@ -149,7 +149,7 @@ async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
     assert_eq!((orders().await.as_deref(), told()), (Some("2"), 2));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_layout_alone() {
     let shop = Shop::open_moving().await;
     let (first, second) = (shop.table().to_owned(), shop.next_table().to_owned());
@@ -173,7 +173,7 @@ async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_layout_al
 }
 
 /// The phase of a move can be read before the stack has a second table, and after it has given up one.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_function_may_read_the_phase_of_a_move_and_nothing_of_a_table_that_the_stack_does_not_have() {
     let shop = Shop::open().await;
     let functions: Vec<_> = shop.template().functions.iter().map(|function| function.logical_id.clone()).collect();

@@ -31,7 +31,7 @@ async fn categories(shop: &Shop) -> BTreeMap<String, u64> {
     found.iter().map(one).filter(|(_, products)| *products > 0).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_that_is_not_listed_is_in_no_list_and_can_be_read_and_ordered() {
     let shop = Shop::with_ada().await;
     let (admin, ada) = (shop.admin(), shop.customer("ada"));
@@ -73,7 +73,7 @@ async fn a_product_that_is_not_listed_is_in_no_list_and_can_be_read_and_ordered(
 }
 
 /// Workers change categories and listing at once, each of them or both in one request, while answers are lost.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn after_any_changes_of_category_and_listing_the_numbers_are_those_of_the_lists() {
     let shop = Shop::open().await;
     let mut expected = 0;
@@ -119,7 +119,7 @@ async fn after_any_changes_of_category_and_listing_the_numbers_are_those_of_the_
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_history_keeps_what_is_not_listed_and_what_is_recalled() {
     let shop = Shop::open().await;
     for id in ["plain", "hidden", "recalled"] {

@@ -11,7 +11,7 @@ use crate::wrong_bodies::wrong_bodies;
 
 const MOST_BYTES: usize = 64 * 1024;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invalid_field_is_named() {
     let mut desk = Desk::open().await;
     // An admin has every route's scope, so the refusal is about the body.
@@ -25,7 +25,7 @@ async fn an_invalid_field_is_named() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_body_that_is_not_one_json_object_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
@@ -53,7 +53,7 @@ async fn a_body_that_is_not_one_json_object_is_refused() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_body_of_64_kib_is_accepted_and_one_byte_more_is_too_large() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
@@ -70,7 +70,7 @@ async fn a_body_of_64_kib_is_accepted_and_one_byte_more_is_too_large() {
     admin.send(Method::POST, "/gift-cards", &[], Some(largest)).await.expect(201);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invalid_query_string_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
@@ -128,7 +128,7 @@ async fn an_invalid_query_string_is_refused() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invalid_id_in_a_path_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();

@@ -38,7 +38,7 @@ async fn shop() -> Shop {
     shop
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_list_has_the_variants_of_a_product_each_with_its_own_stock() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -70,7 +70,7 @@ async fn a_list_has_the_variants_of_a_product_each_with_its_own_stock() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_becomes_a_variant_of_another_and_of_none_again() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -95,7 +95,7 @@ async fn a_product_becomes_a_variant_of_another_and_of_none_again() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn there_is_no_variant_of_a_product_that_is_not_there() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -125,7 +125,7 @@ async fn there_is_no_variant_of_a_product_that_is_not_there() {
 }
 
 /// Each of these transactions checks the item that others of them write.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn variants_are_made_while_their_product_changes() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -143,7 +143,7 @@ async fn variants_are_made_while_their_product_changes() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_history_has_the_variants() {
     let shop = shop().await;
     shop.admin().post("/products", variant("shirt-m", "M")).await.expect(201);

@@ -1,7 +1,5 @@
 //! Views are counted in shards that share the load: each one that is answered, and none that was not sent.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use key_schema::value::Timestamp;
@@ -23,7 +21,7 @@ async fn parts(shop: &Shop, product: &str) -> Vec<u64> {
     parts.map(|part| part["views"]["N"].as_str().expect("a number").parse().expect("views")).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_views_are_counted() {
     let shop = std::sync::Arc::new(Shop::open().await);
     shop.product("thing", 1000, 1).await;
@@ -35,9 +33,7 @@ async fn concurrent_views_are_counted() {
     viewing.join_all().await;
 
     // A write whose answer comes too late is sent again, and then counts twice. Nothing else does.
-    while !shop.fault_proxy().is_idle() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    shop.until_idle().await;
     let calls = shop.fault_proxy().calls();
     let sent = |action| calls.iter().filter(|call| call.action == action && call.status != Some(400)).count();
     let (updates, puts) = (sent("UpdateItem"), sent("PutItem"));
@@ -54,7 +50,7 @@ async fn concurrent_views_are_counted() {
     assert!(parts.iter().max() < Some(&520), "{parts:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_views_of_a_popular_product_are_spread_over_partitions() {
     let shop = std::sync::Arc::new(Shop::open().await);
     for product in 0..8 {
@@ -77,7 +73,7 @@ async fn the_views_of_a_popular_product_are_spread_over_partitions() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn unprocessed_shards_are_not_missing_from_the_sum() {
     let shop = Shop::open().await;
     shop.product("thing", 1000, 1).await;
@@ -87,7 +83,7 @@ async fn unprocessed_shards_are_not_missing_from_the_sum() {
     assert_eq!(shop.fault_proxy().pending(), 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_missing_product_cannot_be_viewed() {
     let shop = Shop::open().await;
     let before = shop.dump().await;
@@ -105,7 +101,7 @@ async fn counted(shop: &Shop, product: &str) -> u64 {
     parts(shop, product).await.iter().sum()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_views_of_a_request_are_one_write_for_each_product() {
     let shop = Shop::open_with(|template| {
         for function in &mut template.functions {
@@ -130,7 +126,7 @@ async fn the_views_of_a_request_are_one_write_for_each_product() {
     assert_eq!(updates.count(), 2);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_requests_with_several_views_are_counted_exactly() {
     let shop = std::sync::Arc::new(Shop::open().await);
     for product in ["cup", "pot"] {
@@ -149,7 +145,7 @@ async fn concurrent_requests_with_several_views_are_counted_exactly() {
     assert_eq!((counted(&shop, "cup").await, counted(&shop, "pot").await), (640, 320));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_visitor_counts_once_a_day_for_each_product_and_is_not_stored() {
     let shop = Shop::open().await;
     for product in ["cup", "pot"] {
@@ -180,7 +176,7 @@ async fn a_visitor_counts_once_a_day_for_each_product_and_is_not_stored() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn if_the_views_of_a_product_cannot_be_counted_those_of_the_others_are() {
     let shop = Shop::open_with(|template| {
         template.functions.iter_mut().for_each(|function| function.timeout_seconds = 5);
@@ -199,7 +195,7 @@ async fn if_the_views_of_a_product_cannot_be_counted_those_of_the_others_are() {
     assert_eq!(counts, [2, 1, 2]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_request_has_1_to_50_views() {
     let shop = Shop::open().await;
     let before = shop.dump().await;

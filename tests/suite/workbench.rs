@@ -56,7 +56,7 @@ pub async fn assert_round_trip(shop: &Shop) {
     assert_eq!((summary.new, summary.same), (0, history.lines().count() as u64));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_model_of_an_empty_shop_has_the_design_and_is_refused_without_items() {
     let shop = Shop::open().await;
     let model = export_model(&environment(&shop), "").expect("a model");
@@ -81,7 +81,7 @@ async fn the_model_of_an_empty_shop_has_the_design_and_is_refused_without_items(
     assert_eq!(refused.expect_err("no items").to_string(), "the model has no sample data");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_model_that_was_edited_is_compared_with_itself() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -113,7 +113,7 @@ async fn a_model_that_was_edited_is_compared_with_itself() {
 
 /// A cell of a stock that cannot be read is left out, and does no harm to other products. What belongs to a record that
 /// breaks a law is named with the record, and everything else that no record has by itself.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_damaged_item_of_a_model_is_left_out_and_the_others_come_in() {
     let shop = Shop::with_ada().await;
     for product in ["one", "two"] {
@@ -149,7 +149,7 @@ fn item(tables: &mut [Value], number: usize) -> &mut Value {
     &mut tables[0]["TableData"][number - 1]
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_a_line_that_cannot_be_read_is_left_out_as_a_whole() {
     for (name, value) in [("Price", "cheap"), ("Quantity", "two"), ("Quantity", "0")] {
         let Imported { summary, findings, .. } =
@@ -166,7 +166,7 @@ async fn an_order_with_a_line_that_cannot_be_read_is_left_out_as_a_whole() {
 }
 
 /// A value that happens to be a part of the key is a value, and an id may have any character.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn keys_and_values_are_told_apart_by_their_attributes() {
     let Imported { summary, findings, .. } = checked("keys.json", |tables| {
         item(tables, 8)["SK"] = json!({ "S": "2" });
@@ -182,7 +182,7 @@ async fn keys_and_values_are_told_apart_by_their_attributes() {
     assert!(numbers.is_sorted() && numbers.last() == Some(&21), "{numbers:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_in_several_tables_is_read_as_one() {
     let Imported { summary, findings, .. } = checked("tables.json", |tables| {
         let mut orders = tables[0].clone();
@@ -207,7 +207,7 @@ fn about(findings: &[String], item: usize) -> Vec<&str> {
     of_item.map(|text| text.split_once("): ").expect("a key").1).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_model_of_somebody_else_is_imported_as_far_as_it_goes() {
     let shop = Shop::open().await;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workbench/a-shop.json");
@@ -294,7 +294,7 @@ async fn a_model_of_somebody_else_is_imported_as_far_as_it_goes() {
     assert_round_trip(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_file_that_is_no_model_changes_nothing() {
     let shop = Shop::open().await;
     let amounts = Amounts { currency: EUROS.to_owned().try_into().expect("a currency"), decimals: 2 };

@@ -98,7 +98,7 @@ async fn send(client: &Client, method: &Method, path: &str, body: Option<String>
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_detail_names_a_type_of_rust() {
     let shop = Shop::with_ada().await;
     shop.reindex().await;

@@ -48,7 +48,7 @@ async fn deliver(shop: &Shop, order: &Value) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_comparison_reads_as_much_as_estimated_and_less_for_delivered_orders() {
     let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
     // Ids of the same length as the profile's.

@@ -142,6 +142,7 @@
 mod aws_json;
 mod browser_guard;
 mod bus;
+pub mod clock;
 mod cors;
 mod deployment;
 mod endpoint;

@@ -11,6 +11,7 @@ struct Bench {
 impl Bench {
     /// An SQS with the queue `writes`, whose dead letters go to `dead` after two receives.
     async fn start(data: Option<&Path>) -> Self {
+        crate::clock::start();
         let queues = Queues::start(0, data, Guard::of_nobody()).await.unwrap();
         let service = Service::sqs(queues.url()).unwrap();
         let bench = Self { queues, service };

@@ -1,8 +1,8 @@
 use crate::iam::Guard;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::*;
 use crate::queue::Queues;

@@ -8,9 +8,10 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::aws_json::Service;
+use crate::clock::PATIENCE;
 use crate::deployment::Deployment;
 use crate::template::Table;
-use crate::test_stack::{Bench, PATIENCE};
+use crate::test_stack::Bench;
 
 const TEMPLATE: &str = r"
 Parameters:
@@ -287,7 +288,7 @@ async fn a_transaction_over_two_tables_with_a_token_is_carried_out_once() {
 }
 
 /// Readers of both tables never see a transaction half, and no increment is lost.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn transactions_over_two_tables_are_serializable() {
     const WRITERS: usize = 4;
     const EACH: usize = 40;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::aws_json::local_client;
+use crate::clock::{self, until};
 use crate::gateway::Invoke;
 use crate::sqs::Sqs;
 use crate::template::{Queue, Redrive, StreamSource};
@@ -89,8 +89,6 @@ const KEPT: &str = r"
       Targets: [{ Id: GivenUp, Arn: !GetAtt GivenUp.Arn }]
 ";
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
 /// A template with one poller and a visibility timeout of one second. AWS would accept neither.
 pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
     let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{QUEUE}")).unwrap();
@@ -168,6 +166,7 @@ impl Bench {
     where
         F: Future<Output = Result<Value, String>> + Send + 'static,
     {
+        clock::start();
         let calls = Arc::new(Mutex::new(Vec::new()));
         let (heard, started) = (Arc::clone(&calls), AtomicUsize::new(0));
         let start: StartConsumer = Arc::new(move || {
@@ -215,12 +214,7 @@ impl Bench {
     }
 
     async fn until<F: Future<Output = bool>>(&self, holds: impl Fn() -> F) {
-        let waiting = async {
-            while !holds().await {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time");
+        until("it happens", async || holds().await).await;
     }
 
     /// The answer of one of the stack's `/_local` routes.

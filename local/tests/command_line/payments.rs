@@ -1,7 +1,7 @@
 //! The payment provider of the stack: the pretend one, and `--payments`.
 
+use devstack::clock::until;
 use std::process::Command;
-use std::time::Duration;
 
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -38,18 +38,12 @@ impl Shop {
 
     /// Waits until the order has this status, and its payment that one.
     async fn wait(&self, order: &str, status: &str, payment: &str) {
-        let waiting = async {
-            loop {
-                let request = self.client.get(format!("{}/orders/{order}", self.url)).bearer_auth(&self.tokens[ADA]);
-                let order: Value = request.send().await.unwrap().json().await.unwrap();
-                if order["status"] == status && order["invoice"]["payments"][0]["status"] == payment {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let in_time = tokio::time::timeout(Duration::from_secs(30), waiting).await;
-        in_time.unwrap_or_else(|_| panic!("the order never was {status}, with its payment {payment}"));
+        until(format!("the order is {status}, with its payment {payment}"), async || {
+            let request = self.client.get(format!("{}/orders/{order}", self.url)).bearer_auth(&self.tokens[ADA]);
+            let order: Value = request.send().await.unwrap().json().await.unwrap();
+            order["status"] == status && order["invoice"]["payments"][0]["status"] == payment
+        })
+        .await;
     }
 }
 

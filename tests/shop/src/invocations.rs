@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use devstack::gateway::Invoke;
 use devstack::{Functions, StartConsumer};
+use tokio::time::Instant;
 
 /// The same functions, each changed like this.
 pub(crate) fn changed(

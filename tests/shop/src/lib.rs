@@ -43,10 +43,10 @@ pub mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+pub use devstack::clock::{PATIENCE, start as start_clock, until, until_some};
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
 use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
@@ -98,9 +98,6 @@ fn uncounted(mut template: Template) -> Template {
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
     template
 }
-
-/// The longest wait for background work.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Shop {
     pub async fn open() -> Self {
@@ -154,6 +151,7 @@ impl Shop {
         mut secrets: BTreeMap<String, String>,
         change: impl FnOnce(Functions) -> Functions,
     ) -> Self {
+        start_clock();
         let search = Searching::start().await;
         set_variable(&mut template, "SEARCH_URL", search.url());
         secrets.extend(search.secret());

@@ -162,7 +162,7 @@ pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_caller_can_read_or_change_another_customer_s_data() {
     let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     shop.sign_up("eve").await;
@@ -218,7 +218,7 @@ fn unheard_of(function: &str, sample: Sample) -> Sample {
     Sample { path, ..sample }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_admin_may_do_what_each_customer_may() {
     let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let admin = shop.admin();
@@ -236,7 +236,7 @@ async fn an_admin_may_do_what_each_customer_may() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_customer_can_sign_up_another_one() {
     let shop = Shop::open().await;
     let mut body: Value = serde_json::from_str(&Sample::of("create-customer").body.expect("a body")).expect("JSON");

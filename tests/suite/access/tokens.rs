@@ -94,7 +94,7 @@ fn without_scope(shop: &Shop) -> Vec<(&'static str, String)> {
     .into()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn invalid_tokens_and_tokens_without_the_scope_are_refused() {
     let shop = Shop::open().await;
     let (invalid, without_scope) = (invalid(&shop), without_scope(&shop));
@@ -118,7 +118,7 @@ async fn invalid_tokens_and_tokens_without_the_scope_are_refused() {
     assert_eq!(shop.dump().await, Vec::<Value>::new(), "nothing was changed");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_valid_token_is_accepted_in_every_format_of_its_claims() {
     let shop = Shop::open().await;
     let valid = [
@@ -137,7 +137,7 @@ async fn a_valid_token_is_accepted_in_every_format_of_its_claims() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_public_route_ignores_tokens() {
     let shop = Shop::open().await;
     let public: Vec<_> = names().into_iter().filter(|name| Sample::of(name).scopes.is_empty()).collect();

@@ -128,7 +128,7 @@ fn a_copy_belongs_to_an_origin_if_the_api_has_cors() {
 }
 
 /// Headers are no part of the key, so they must not matter.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_header_changes_a_shared_answer() {
     let shop = Shop::open().await;
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start").handlers;

@@ -8,7 +8,7 @@ use shop::{Shop, eur};
 
 use super::{adjust, change, conserved, in_cells, shop, things, units};
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_are_distributed_over_the_cells_and_shown_as_one_sum() {
     let shop = shop(20).await;
     assert_eq!(units(&shop).await, [3, 3, 3, 3, 2, 2, 2, 2]);
@@ -17,7 +17,7 @@ async fn units_are_distributed_over_the_cells_and_shown_as_one_sum() {
     conserved(&shop, 20).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_creation_is_a_replay_only_with_the_same_number_of_cells() {
     let shop = shop(20).await;
     let again = in_cells(&shop, 20, 8).await;
@@ -34,7 +34,7 @@ async fn a_repeated_creation_is_a_replay_only_with_the_same_number_of_cells() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_stock_keeps_its_units_when_the_number_of_cells_changes() {
     let shop = Shop::with_ada().await;
     let before = shop.product("thing", 1000, 21).await;
@@ -56,7 +56,7 @@ async fn a_stock_keeps_its_units_when_the_number_of_cells_changes() {
     assert_eq!(after, before, "nothing is left of the cells");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn setting_the_same_number_of_cells_redistributes_the_units() {
     let shop = shop(21).await;
     let path = "/products/thing";
@@ -77,7 +77,7 @@ async fn setting_the_same_number_of_cells_redistributes_the_units() {
     conserved(&shop, 21).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_new_price_is_the_price_in_every_cell() {
     let shop = shop(8).await;
     change(&shop.admin(), json!({ "price": eur(900), "cells": 5 })).await.expect(200);
@@ -90,7 +90,7 @@ async fn a_new_price_is_the_price_in_every_cell() {
     conserved(&shop, 8).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn added_units_are_distributed_and_removed_units_come_from_every_cell() {
     let shop = shop(4).await;
     assert_eq!(adjust(&shop.admin(), "*", 12).await.expect(200)["available"], 16);

@@ -23,7 +23,7 @@ fn commit() -> Match {
     Match::action("TransactWriteItems")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn only_one_of_fifty_buyers_gets_the_last_unit_whichever_cell_it_is_in() {
     for cell in [0, 5] {
         let shop = shop(1).await;
@@ -42,7 +42,7 @@ async fn only_one_of_fifty_buyers_gets_the_last_unit_whichever_cell_it_is_in() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_for_all_units_succeed_whichever_cells_they_are_in() {
     // 36 buyers of 1 to 5 units want 108 units.
     for cells in [[108, 0, 0, 0, 0, 0, 0, 0], [1, 50, 2, 0, 3, 49, 1, 2], [14, 13, 14, 13, 14, 13, 14, 13]] {
@@ -66,7 +66,7 @@ async fn orders_for_all_units_succeed_whichever_cells_they_are_in() {
 
 /// Each of three buyers has at most two of nine units at any time, so three are always left for another order. They
 /// move from cell to cell, also while an order adds them up.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn moving_units_are_never_overlooked() {
     let shop = shop(9).await;
     let mut busy = JoinSet::new();
@@ -98,7 +98,7 @@ async fn moving_units_are_never_overlooked() {
 }
 
 /// More moves than fit into one transaction together with the order.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_largest_order_is_placed_although_the_units_of_each_product_are_scattered() {
     let shop = Shop::with_ada().await;
     let mut lines = Vec::new();
@@ -161,7 +161,7 @@ async fn admin(admin: Client, mut random: Rng) -> i64 {
     arrived
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_are_conserved_while_the_cells_change() {
     for seed in 0..3 {
         let shop = shop(30).await;
@@ -181,7 +181,7 @@ async fn units_are_conserved_while_the_cells_change() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_whose_gathering_was_cut_off_is_placed_once() {
     for (fault, times) in [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)] {
         // The moves come first. With more faults than the client retries, the order's own commit is cut, too.

@@ -1,12 +1,11 @@
 //! The requests of orders from cells, and the rate of conflicts between them.
 
-use std::fmt::Write as _;
-use std::io::{Write as _, stderr};
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Call, Fault, Match};
 use http_api::Kind;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use shop::Shop;
 use shop::cells::lay_out;
 use tokio::task::JoinSet;
@@ -16,7 +15,7 @@ use super::{actions, adjust, all_at_once, change, conserved, in_cells, order, sh
 /// Idempotency keys whose orders have different own cells.
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn with_plenty_of_units_an_order_takes_two_requests() {
     let shop = shop(1600).await;
     for key in KEYS {
@@ -27,7 +26,7 @@ async fn with_plenty_of_units_an_order_takes_two_requests() {
     conserved(&shop, 1600).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn with_few_units_left_all_cells_are_read_before_one_is_decremented() {
     let shop = shop(16).await;
     lay_out(&shop, "thing", &[0, 0, 0, 0, 16, 0, 0, 0]).await;
@@ -38,7 +37,7 @@ async fn with_few_units_left_all_cells_are_read_before_one_is_decremented() {
     conserved(&shop, 16).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_cell_that_turns_out_to_be_empty_is_skipped() {
     let shop = shop(1000).await;
     lay_out(&shop, "thing", &[1000, 0, 0, 0, 0, 0, 0, 0]).await;
@@ -54,7 +53,7 @@ async fn a_cell_that_turns_out_to_be_empty_is_skipped() {
     conserved(&shop, 1000).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn scattered_units_are_gathered_for_an_order_larger_than_any_cell() {
     let shop = shop(8).await;
     shop.customer("ada").order("k", things(7)).await.expect(201);
@@ -64,7 +63,7 @@ async fn scattered_units_are_gathered_for_an_order_larger_than_any_cell() {
     conserved(&shop, 8).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_for_a_sold_out_stock_writes_nothing() {
     let shop = shop(7).await;
     let problem = shop.customer("ada").order("k", things(8)).await.problem(Kind::OutOfStock);
@@ -75,7 +74,7 @@ async fn an_order_for_a_sold_out_stock_writes_nothing() {
     conserved(&shop, 7).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_refusal_for_another_reason_does_not_wait_for_other_transactions() {
     let shop = shop(80).await;
     let mut order = things(1);
@@ -86,7 +85,7 @@ async fn a_refusal_for_another_reason_does_not_wait_for_other_transactions() {
     conserved(&shop, 80).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_busy_stock_is_reduced_without_waiting_for_other_transactions() {
     let shop = shop(80).await;
     adjust(&shop.admin(), "*", -8).await.expect(200);
@@ -96,7 +95,7 @@ async fn a_busy_stock_is_reduced_without_waiting_for_other_transactions() {
     conserved(&shop, 72).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn missing_read_capacity_for_a_sold_out_product_is_throttling_and_not_a_defect() {
     for code in ["ThrottlingError", "ProvisionedThroughputExceeded"] {
         let shop = shop(0).await;
@@ -109,7 +108,7 @@ async fn missing_read_capacity_for_a_sold_out_product_is_throttling_and_not_a_de
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_product_in_cells_is_read_in_two_requests_and_any_other_in_one() {
     let shop = shop(20).await;
     shop.nobody().get("/products/thing").await.expect(200);
@@ -120,68 +119,58 @@ async fn a_product_in_cells_is_read_in_two_requests_and_any_other_in_one() {
     assert_eq!(actions(&shop), ["Query"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_in_progress_while_the_cells_change_is_not_refused() {
     for (before, after) in [(1, 8), (8, 1), (8, 3)] {
         let shop = Shop::with_ada().await;
         in_cells(&shop, 8, before).await.expect(201);
         let is_order = |request: &Value| request.to_string().contains("\"order\"");
-        let late = Fault::Delay(Duration::from_millis(400));
-        shop.fault_proxy().inject(Match::action("TransactWriteItems").when(is_order), late, 8);
-        let ordering = tokio::spawn({
-            let ada = shop.customer("ada");
-            async move { ada.order("k", things(if before == 1 { 8 } else { 1 })).await }
-        });
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        change(&shop.admin(), json!({ "cells": after })).await.expect(200);
-        ordering.await.expect("a reply").expect(201);
-        shop.fault_proxy().heal();
+        let commit = Match::action("TransactWriteItems").when(is_order);
+        let (ada, admin) = (shop.customer("ada"), shop.admin());
+        let ordering = ada.order("k", things(if before == 1 { 8 } else { 1 }));
+        let change = async || change(&admin, json!({ "cells": after })).await.expect(200);
+        shop.held(commit, ordering, change).await.0.expect(201);
         conserved(&shop, 8).await;
     }
 }
 
-/// The conflicts and the duration of 100 orders of one product, 10 at a time, with transactions of this duration.
-async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
+/// The number of 100 orders that would meet another one if ten wrote at a time: their transactions have an item in common.
+async fn meetings(cells: u8) -> usize {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 20_000, cells).await.expect(201);
-    shop.fault_proxy().hold_items(takes);
     shop.fault_proxy().take_calls();
-    let began = Instant::now();
-    let mut buyers = JoinSet::new();
-    for buyer in 0..10 {
-        let ada = shop.customer("ada");
-        buyers.spawn(async move {
-            for at in 0..10 {
-                order(&ada, &format!("{buyer}-{at}"), things(1)).await.expect(201);
-            }
-        });
+    for at in 0..100 {
+        shop.customer("ada").order(&format!("k{at}"), things(1)).await.expect(201);
     }
-    buyers.join_all().await;
-    let took = began.elapsed();
-    let conflicts =
-        shop.fault_proxy().take_calls().iter().filter(|call| matches!(call.fault, Some(Fault::Cancel { .. }))).count();
-    shop.fault_proxy().hold_items(Duration::ZERO);
+    let mut calls = shop.fault_proxy().take_calls();
+    calls.retain(|call| call.action == "TransactWriteItems");
+    let items = |call: &Call| -> Vec<String> {
+        let writes = call.request["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object);
+        let keys = writes.flat_map(Map::values).map(|write| if write["Key"].is_null() { &write["Item"] } else { &write["Key"] });
+        keys.map(|key| format!("{} {}", key["PK"]["S"], key["SK"]["S"])).collect()
+    };
+    let mut meetings = 0;
+    for ten in calls.chunks(10) {
+        let mut seen = BTreeSet::new();
+        for items in ten.iter().map(items) {
+            meetings += usize::from(items.iter().any(|item| seen.contains(item)));
+            seen.extend(items);
+        }
+    }
     conserved(&shop, 20_000).await;
-    (conflicts, took)
+    meetings
 }
 
 /// `cargo test -p tests --test suite in_each_others_way -- --nocapture` prints the figures.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_from_many_cells_are_seldom_in_each_others_way() {
-    let mut told = String::new();
-    let mut conflicts = Vec::new();
-    for cells in [1, 8, 32] {
-        let (cancelled, took) = rush(cells, Duration::from_millis(10)).await;
-        conflicts.push(cancelled);
-        let rate = 100.0 / took.as_secs_f64();
-        writeln!(told, "{cells} cells: {cancelled} transactions cancelled of 100 orders, {rate:.0} orders a second")
-            .expect("a text");
-    }
-    _ = stderr().write_all(told.as_bytes());
-    assert!(3 * conflicts[1] < 2 * conflicts[0] && 3 * conflicts[2] < conflicts[0], "{told}");
+    let [one, eight, many] = [meetings(1).await, meetings(8).await, meetings(32).await];
+    let told = format!("of 100 orders meet another one: {one} with one cell, {eight} with 8, {many} with 32");
+    eprintln!("{told}");
+    assert!(one == 90 && 3 * eight < 2 * one && 3 * many < one, "{told}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_that_compete_for_the_last_cells_succeed() {
     let shop = shop(8).await;
     shop.fault_proxy().hold_items(Duration::from_millis(5));

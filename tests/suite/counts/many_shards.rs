@@ -41,7 +41,7 @@ async fn left_over(shop: &Shop) -> Vec<Value> {
     shop.dump().await.into_iter().filter(is_left_over).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn many_shards_at_once_are_counted_exactly_and_nothing_stays_parked() {
     let (shop, book, shards) = uncounted(60).await;
     let counters = shop.counters();
@@ -68,7 +68,7 @@ async fn many_shards_at_once_are_counted_exactly_and_nothing_stays_parked() {
     assert!(transactions < 6 * batches, "{transactions} transactions of {batches} batches");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn one_shard_alone_parks_nothing() {
     let (shop, book, shards) = uncounted(10).await;
     shop.fault_proxy().hold_items(HELD);
@@ -94,7 +94,7 @@ async fn park(shop: &Shop, shards: &[Vec<Value>]) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_a_consumer_cannot_fold_is_folded_by_the_next_one_and_by_a_comparison() {
     let (shop, book, mut shards) = uncounted(20).await;
     shards.retain(|records| !records.is_empty());
@@ -110,7 +110,7 @@ async fn what_a_consumer_cannot_fold_is_folded_by_the_next_one_and_by_a_comparis
     book.check(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn counts_that_are_folded_twice_at_once_are_added_once() {
     let (shop, book, shards) = uncounted(20).await;
     park(&shop, &shards).await;
@@ -123,7 +123,7 @@ async fn counts_that_are_folded_twice_at_once_are_added_once() {
 }
 
 /// A release that parks counts of its own layout leaves those of a later one alone, and says so.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn counts_that_a_later_release_has_parked_stop_the_comparison_and_stay() {
     let (shop, _, shards) = uncounted(3).await;
     park(&shop, &shards).await;

@@ -1,8 +1,6 @@
 //! Several codes on an order, and codes of a category.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Access, Consumed, Fault, Match};
+use devstack::fault_proxy::{Access, Consumed, Match};
 use futures_util::future::join_all;
 use http_api::Kind;
 use reqwest::Method;
@@ -59,7 +57,7 @@ fn combinable(code: &str, percent: u64, max_uses: u64) -> Value {
     json!({ "code": code, "percent": percent, "maxUses": max_uses, "combinable": true })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_code_of_a_category_is_for_its_lines_alone_and_so_are_their_credits() {
     let shop = shop(&[half_off_cups()]).await;
     let ada = shop.customer("ada");
@@ -92,7 +90,7 @@ async fn a_code_of_a_category_is_for_its_lines_alone_and_so_are_their_credits() 
     assert_eq!(ada.order("some", order(2, 1, &["CUPS"])).await.expect(201), placed, "a replay is the order as placed");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn codes_apply_in_the_order_of_the_request() {
     let ten_euros = json!({ "code": "TEN-EUROS", "amount": eur(1000), "combinable": true });
     let alone = json!({ "code": "ALONE", "percent": 10 });
@@ -120,7 +118,7 @@ async fn codes_apply_in_the_order_of_the_request() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_code_among_several_is_used_more_often_than_it_may() {
     let shop = shop(&[combinable("TEN", 10, 10), combinable("FIVE", 10, 5)]).await;
     let ada = shop.customer("ada");
@@ -147,24 +145,23 @@ async fn no_code_among_several_is_used_more_often_than_it_may() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_code_that_is_revoked_meanwhile_leaves_the_other_one_unused() {
     let shop = shop(&[combinable("ONE", 10, 5), combinable("TWO", 10, 5)]).await;
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_millis(2500)), 1);
-    let revoking = async {
-        shop.until_taken().await;
+    let revoking = async || {
         let revoked = Some(json!({ "revoked": true }).to_string());
         shop.admin().send(Method::PATCH, "/discounts/TWO", &[("if-match", "*")], revoked).await.expect(200);
     };
     let ada = shop.customer("ada");
-    let (reply, ()) = tokio::join!(ada.order("k", order(1, 1, &["ONE", "TWO"])), revoking);
+    let commit = Match::action("TransactWriteItems");
+    let (reply, ()) = shop.held(commit, ada.order("k", order(1, 1, &["ONE", "TWO"])), revoking).await;
     assert_eq!(reply.problem(Kind::DiscountInvalid)["code"], "TWO");
     assert_eq!((uses(&shop, "ONE").await, uses(&shop, "TWO").await), (json!(0), json!(0)));
     assert_eq!(shop.available("cup").await, 1000);
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_from_the_queue_has_the_same_discounts() {
     let codes = [half_off_cups(), combinable("ONE", 33, 5), combinable("TWO", 7, 5)];
     let shop = stocked(Shop::open_with(|template| drain_source(template).enabled = false).await, &codes).await;
@@ -189,7 +186,7 @@ async fn an_order_from_the_queue_has_the_same_discounts() {
 }
 
 /// The orders of 40 lines in docs/capacity.md: without options, with those of the release 0.1.0, and with all.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
     let codes = ["A", "B", "C"].map(|code| combinable(code, 10, 5));
     let shop = shop(&codes).await;
@@ -238,7 +235,7 @@ async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn several_codes_survive_an_export_and_an_import() {
     let shop = shop(&[half_off_cups(), combinable("ONE", 33, 5), combinable("TWO", 7, 5)]).await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());

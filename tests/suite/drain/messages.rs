@@ -11,7 +11,7 @@ use shop::queue::{DEAD_LETTERS, QUEUE};
 use super::{fast_shop, undone, until};
 use crate::queue::things;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects_no_other() {
     let shop = fast_shop(true).await;
     let ada = shop.customer("ada");
@@ -23,7 +23,7 @@ async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects
         shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": body })).await;
     }
     order_later(&ada, "k", things(1)).await;
-    until(async || shop.queued().await == 0).await;
+    until("no message is left", async || shop.queued().await == 0).await;
     assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 
     let dead = shop.take_from(DEAD_LETTERS).await;
@@ -42,7 +42,7 @@ async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_message_of_a_newer_release_stays_in_the_queue_for_a_day() {
     let shop = fast_shop(false).await;
     let ada = shop.customer("ada");
@@ -75,7 +75,7 @@ async fn a_message_of_a_newer_release_stays_in_the_queue_for_a_day() {
 }
 
 /// A queued order keeps its request hash, even if a later release computes the hash differently.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     let shop = fast_shop(false).await;
     let ada = shop.customer("ada");
@@ -110,7 +110,7 @@ async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     assert_eq!((shop.available("thing").await, shop.messages_in(DEAD_LETTERS).await), (9_999, 0));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_message_of_the_last_release_is_placed() {
     let shop = fast_shop(false).await;
     let ada = shop.customer("ada");
@@ -123,7 +123,7 @@ async fn a_message_of_the_last_release_is_placed() {
     assert_eq!(ada.order("k", things(1)).await.header("idempotent-replayed"), Some("true"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_waited_for_two_weeks_becomes_a_dead_letter() {
     let shop = fast_shop(false).await;
     order_later(&shop.customer("ada"), "k", things(1)).await;
@@ -150,7 +150,7 @@ fn messages_become_dead_letters_before_the_queue_deletes_them() {
 }
 
 /// SQS delivers the messages of other groups first if one group occupies the consumers.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn each_message_belongs_to_the_group_of_its_customer_also_when_it_is_sent_on() {
     let shop = fast_shop(false).await;
     let groups = |shop: &Shop| -> Vec<Value> {

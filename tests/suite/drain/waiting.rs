@@ -1,19 +1,20 @@
 //! Orders that cannot be placed yet stay in the queue, and failing orders are given up in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match, WriteLimit};
 use serde_json::json;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, drain_source};
 use shop::{Shop, eur};
+use tokio::time::Instant;
 
 use super::{fast_shop, shop, undone};
 use crate::queue::things;
 
 /// SQS delivers no more messages once 120,000 are in flight. So an environment that can only postpone messages slows
 /// down, the more the more environments there are: 14 environments take 1.05 seconds for each batch.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_capacity_many_environments_receive_messages_more_slowly() {
     let shop = Shop::open_with(|template| {
         drain_source(template).enabled = false;
@@ -34,7 +35,7 @@ async fn without_capacity_many_environments_receive_messages_more_slowly() {
     assert!(begin.elapsed() >= Duration::from_millis(1050), "{:?}", begin.elapsed());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_failing_message_is_retried_and_then_given_up_but_postponing_is_no_failure() {
     let shop = fast_shop(false).await;
     let reply = order_later(&shop.customer("ada"), "k", things(1)).await;
@@ -81,7 +82,7 @@ async fn a_failing_message_is_retried_and_then_given_up_but_postponing_is_no_fai
     assert_eq!(ada.get(path).await.expect(200)["status"], "PENDING");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_capacity_the_whole_batch_is_postponed_without_calling_the_table() {
     // A cancelled transaction may be due to a hot key, so each order is tried.
     for (limit, tries) in [(WriteLimit::per_second(0.0), 1), (WriteLimit::per_second(0.0).cancelling(), 5)] {
@@ -102,7 +103,7 @@ async fn without_capacity_the_whole_batch_is_postponed_without_calling_the_table
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_defect_of_the_deployment_does_not_count_against_messages() {
     let shop = fast_shop(false).await;
     order_later(&shop.customer("ada"), "k", things(1)).await;
@@ -114,7 +115,7 @@ async fn a_defect_of_the_deployment_does_not_count_against_messages() {
     assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_without_enough_time_left_does_not_delay_smaller_orders() {
     // Five units a second: the largest order takes 34 seconds, and there are two of them.
     let shop = Shop::open_with(|template| {
@@ -141,7 +142,7 @@ async fn an_order_without_enough_time_left_does_not_delay_smaller_orders() {
     assert_eq!(shop.available("p0").await, 9);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_with_conflicts_are_postponed_without_delaying_the_others() {
     let shop = fast_shop(false).await;
     shop.product("hot", 500, 10).await;

@@ -25,7 +25,7 @@ async fn traces(shop: &Shop) -> Vec<Value> {
     shop.dump().await.into_iter().filter(is_trace).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_at_the_same_moment_leaves_no_personal_data() {
     let shop = shop().await;
     let mut running = JoinSet::new();
@@ -57,7 +57,7 @@ async fn an_order_at_the_same_moment_leaves_no_personal_data() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn changes_and_carts_at_the_same_moment_bring_nothing_back() {
     let shop = shop().await;
     let mut running = JoinSet::new();
@@ -94,7 +94,7 @@ async fn changes_and_carts_at_the_same_moment_bring_nothing_back() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_freed_address_has_one_new_owner() {
     let shop = shop().await;
     let mut running = JoinSet::new();

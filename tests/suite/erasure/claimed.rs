@@ -21,7 +21,7 @@ async fn with_claim() -> (Shop, [Value; 2]) {
     (shop, orders)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_erasure_of_a_customer_erases_the_claimed_guests() {
     let (shop, orders) = with_claim().await;
     assert!(has_traces(&shop).await);
@@ -40,7 +40,7 @@ async fn the_erasure_of_a_customer_erases_the_claimed_guests() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_unfinished_order_of_a_claimed_guest_is_in_the_way() {
     let (shop, _) = with_claim().await;
     let open = order(&shop, "open").await.expect(201);
@@ -54,7 +54,7 @@ async fn an_unfinished_order_of_a_claimed_guest_is_in_the_way() {
 }
 
 /// The profile names the guest until nothing of the guest is left.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_erasure_that_was_interrupted_finds_the_guests_again() {
     for action in ["DeleteItem", "UpdateItem", "TransactWriteItems"] {
         for fault in [Fault::CutBefore, Fault::CutAfter] {
@@ -71,7 +71,7 @@ async fn an_erasure_that_was_interrupted_finds_the_guests_again() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_beside_the_erasure_of_the_customer_is_refused_or_erased() {
     for _ in 0..8 {
         let shop = shop().await;
@@ -86,7 +86,7 @@ async fn a_claim_beside_the_erasure_of_the_customer_is_refused_or_erased() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_that_overtakes_the_tombstone_is_erased_as_well() {
     let shop = shop().await;
     shop.sign_up("ada").await;
@@ -103,7 +103,7 @@ async fn a_claim_that_overtakes_the_tombstone_is_erased_as_well() {
     assert!(!has_traces(&shop).await);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_claim_beside_the_erasure_of_the_guest_brings_nothing_back() {
     for _ in 0..8 {
         let shop = shop().await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{advance, cancel, id, pay, request_return, shop, things};
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_export_has_the_profile_the_addresses_the_cart_and_every_order_with_its_parts() {
     let shop = shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -46,7 +46,7 @@ async fn an_export_has_the_profile_the_addresses_the_cart_and_every_order_with_i
 }
 
 /// An answer of Lambda may have 6 MB, whatever the client asks for.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_page_of_an_export_has_at_most_25_items() {
     let shop = shop().await;
     let ada = shop.customer("ada");

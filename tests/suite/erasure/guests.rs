@@ -64,7 +64,7 @@ pub async fn with_orders(shop: &Shop) -> [Value; 2] {
     [delivered, cancelled]
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn staff_read_and_export_a_guest() {
     let shop = shop().await;
     let (admin, path, export) = (shop.admin(), format!("/guests/{ID}"), format!("/customers/{ID}/export"));
@@ -128,7 +128,7 @@ async fn nothing_about_an_erased_guest_is_found_anywhere() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_unfinished_order_of_a_guest_is_in_the_way() {
     let shop = shop().await;
     erase(&shop.admin(), ID).await.problem(Kind::NotFound);
@@ -144,7 +144,7 @@ async fn an_unfinished_order_of_a_guest_is_in_the_way() {
 }
 
 /// Nothing tells such a guest from one who never was.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_guest_without_orders_is_erased_whole() {
     let shop = shop().await;
     let before = shop.dump().await;
@@ -156,7 +156,7 @@ async fn a_guest_without_orders_is_erased_whole() {
     order(&shop, "k").await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_of_a_guest_that_waits_during_the_erasure_is_refused() {
     let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
     shop.product("thing", 1000, 100).await;
@@ -173,7 +173,7 @@ async fn an_order_of_a_guest_that_waits_during_the_erasure_is_refused() {
 
 /// The first order and a later one each meet an erasure in many rounds. A placed order keeps its guest or is found by the
 /// next erasure, and no text outlives that one.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_and_an_erasure_of_its_guest_at_once_leave_no_personal_data() {
     let shop = shop().await;
     let admin = shop.admin();
@@ -204,7 +204,7 @@ async fn an_order_and_an_erasure_of_its_guest_at_once_leave_no_personal_data() {
 }
 
 /// An order that read the guest before the erasure and is committed after it.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_erasure_overtakes_an_order() {
     let shop = shop().await;
     for is_kept in [false, true] {
@@ -221,7 +221,7 @@ async fn an_erasure_overtakes_an_order() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_erasure_of_a_guest_that_was_interrupted_is_finished_by_the_same_request() {
     for action in ["DeleteItem", "UpdateItem", "TransactWriteItems"] {
         for fault in [Fault::CutBefore, Fault::CutAfter] {

@@ -1,7 +1,5 @@
 //! Paid orders whose authorization lapsed end, too, unless the customer pays again in time.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use shop::Shop;
@@ -53,7 +51,7 @@ fn events(shop: &Shop, kind: &str) -> Vec<Value> {
     shop.bus().events().into_iter().filter(|event| event["detail-type"] == kind).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_paid_order_whose_payment_is_not_replaced_in_time_returns_all_it_reserved() {
     let shop = shop().await;
     let late = lapsed(&shop, "late", json!({ "discountCode": "TEN", "giftCards": ["GIFT-CARD"] })).await;
@@ -96,7 +94,7 @@ async fn a_paid_order_whose_payment_is_not_replaced_in_time_returns_all_it_reser
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_run_reads_no_order_whose_payment_is_secured() {
     let shop = shop().await;
     shop.fault_proxy().take_calls();
@@ -112,7 +110,7 @@ async fn a_run_reads_no_order_whose_payment_is_secured() {
 }
 
 /// Without orders that are paid later, the customer has three days.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_payment_may_be_replaced_for_days_also_in_a_shop_that_is_paid_at_once() {
     let shop = Shop::open_paying_with(&[("PayLaterDays", "0")]).await;
     shop.product("thing", 1000, 100).await;
@@ -125,27 +123,24 @@ async fn a_payment_may_be_replaced_for_days_also_in_a_shop_that_is_paid_at_once(
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_is_paid_again_while_it_expires_stays() {
     let shop = shop().await;
     let order = lapsed(&shop, "k", json!({})).await;
     let again = shop.start_payment(&order).await.expect(200);
     shop.age_payments_due().await;
     // The expiry has read the order, and its transaction reaches the table after the payment.
-    let slow = Fault::Delay(Duration::from_millis(2500));
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), slow, 1);
-    let pay = async {
-        shop.until_taken().await;
+    let pay = async || {
         shop.confirm(&again, VISA).await;
         shop.await_payment(&order, "authorized").await;
     };
-    let (report, ()) = tokio::join!(shop.expire(), pay);
+    let (report, ()) = shop.held(Match::action("TransactWriteItems"), shop.expire(), pay).await;
     assert_eq!(report, json!({ "expired": 0, "settled": 1, "failed": 0, "done": true }));
     assert_eq!((status(&shop, &order).await, due(&shop).await), (json!("PAID"), Vec::new()));
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_expires_while_its_customer_pays_again_leaves_no_money_reserved() {
     let shop = shop().await;
     let [open, late] = [lapsed(&shop, "open", json!({})).await, lapsed(&shop, "late", json!({})).await];
@@ -166,7 +161,7 @@ async fn an_order_that_expires_while_its_customer_pays_again_leaves_no_money_res
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_runs_and_payments_lose_no_unit_and_no_cent() {
     let shop = shop().await;
     let mut orders = Vec::new();

@@ -25,7 +25,7 @@ async fn erased() -> (Shop, String, String) {
     (shop, before, after)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_tombstone_moves_with_its_orders_and_without_claims() {
     let (_, _, file) = erased().await;
     assert_valid(&file);
@@ -50,7 +50,7 @@ async fn a_tombstone_moves_with_its_orders_and_without_claims() {
     assert_eq!(breaches(&next, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_older_file_does_not_bring_an_erased_customer_back() {
     let (shop, before, after) = erased().await;
     let (_, refused) = imported(&shop, &Temporary::with("older", &before), &Options::default()).await;
@@ -68,7 +68,7 @@ async fn an_older_file_does_not_bring_an_erased_customer_back() {
 }
 
 /// A tombstone that still has a text is a breach, and so is a claim of an erased customer.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_audit_finds_what_an_erasure_left() {
     let (shop, _, _) = erased().await;
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());

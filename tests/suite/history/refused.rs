@@ -108,7 +108,7 @@ fn wrong_codes() -> Vec<(Value, &'static str)> {
     ]
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_wrong_order_is_refused_with_its_reason_and_nothing_of_it_is_written() {
     let shop = Shop::open().await;
     let wrong = wrong_orders().into_iter().chain(wrong_codes());
@@ -148,7 +148,7 @@ async fn a_wrong_order_is_refused_with_its_reason_and_nothing_of_it_is_written()
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_is_there_twice_or_belongs_to_another_is_refused() {
     let shop = Shop::open().await;
     shop.sign_up("bob").await;

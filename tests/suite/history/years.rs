@@ -77,7 +77,7 @@ fn file(lines: &[Value]) -> String {
     super::file(&lines)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_history_shows_and_counts_in_its_own_years_and_nobody_is_told_of_it() {
     let shop = Shop::open_counted().await;
     let source = Temporary::with("years.ndjson", &file(&history()));
@@ -134,7 +134,7 @@ async fn a_history_shows_and_counts_in_its_own_years_and_nobody_is_told_of_it() 
     assert_eq!(told, ["OrderStatusChanged"]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn customers_and_products_come_from_csv() {
     let shop = Shop::open().await;
     let customers = "customerId,username,email,name,createdAt\n\

@@ -8,7 +8,7 @@ use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, status, update};
 use crate::invariants;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invoice_is_found_before_it_is_in_the_index() {
     let (shop, order) = shop_with_order().await;
     let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
@@ -20,7 +20,7 @@ async fn an_invoice_is_found_before_it_is_in_the_index() {
     assert_eq!(status(&shop, &order).await, "PAID");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_invoice_with_an_id_of_the_last_release_is_found_and_paid() {
     let (shop, mut order) = shop_with_order().await;
     let old = old_invoice_id(&shop, &order).await;

@@ -16,7 +16,7 @@ async fn card(shop: &Shop, order: &Value) -> Value {
     payments.iter().find(|payment| payment["type"] == "card").expect("a card payment").clone()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
     let amount = eur(1300);
     let due = json!({
@@ -47,7 +47,7 @@ async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
     assert_eq!(card(&shop, &order).await, json!({ "type": "card", "amount": amount, "status": "voided" }));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_the_last_release_cancelled_can_still_be_refunded() {
     for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
         let (shop, order) = shop_with_order().await;
@@ -72,7 +72,7 @@ async fn an_order_that_the_last_release_cancelled_can_still_be_refunded() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn another_reference_for_a_captured_payment_is_refused() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);

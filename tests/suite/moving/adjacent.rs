@@ -102,7 +102,7 @@ async fn side_by_side(before: Phase, after: Phase) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn functions_of_neighbouring_phases_lose_nothing() {
     let phases = [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads];
     for (one, other) in phases.iter().zip(&phases[1..]) {
@@ -112,7 +112,7 @@ async fn functions_of_neighbouring_phases_lose_nothing() {
 }
 
 /// A phase that cannot be read is not guessed.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_the_phase_a_request_fails_and_asks_for_a_retry() {
     use devstack::fault_proxy::{Fault, Match};
 

@@ -2,9 +2,9 @@
 
 mod damages;
 
+use shop::kills::for_steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -132,7 +132,7 @@ fn key(line: &Value) -> (String, String) {
     (text("PK"), text("SK"))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_archive_has_every_item_once_in_both_layouts_and_the_same_command_writes_nothing_more() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Both).await;
@@ -179,7 +179,7 @@ async fn an_archive_has_every_item_once_in_both_layouts_and_the_same_command_wri
     assert!(sums[0].len() > 15, "{:?}", sums[0].keys());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_archive_that_is_killed_anywhere_goes_on_and_doubles_nothing() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -188,9 +188,9 @@ async fn an_archive_that_is_killed_anywhere_goes_on_and_doubles_nothing() {
     let written = loop {
         // Dropped in the middle of whatever it does.
         let work = write(&location, &table, Some(40), |_, _| {});
-        match tokio::time::timeout(Duration::from_millis(2 + kills * 4), work).await {
-            Ok(written) => break written.expect("the archive is written"),
-            Err(_) => kills += 1,
+        match for_steps(2 + kills * 4, work).await {
+            Some(written) => break written.expect("the archive is written"),
+            None => kills += 1,
         }
         let verdict = verify(&location, &table, Against::Table, |_, _| {}).await;
         let there = left.bucket.list("old/tables/AWSDynamoDB/killed/data/").await.expect("a list").len();
@@ -207,7 +207,7 @@ async fn an_archive_that_is_killed_anywhere_goes_on_and_doubles_nothing() {
 }
 
 /// Two operators at once: each file is written by one of them.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_commands_at_once_write_one_archive() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -217,7 +217,7 @@ async fn two_commands_at_once_write_one_archive() {
 }
 
 /// Items change no more, but DynamoDB deletes those that expire.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_item_that_expires_meanwhile_is_no_difference() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -239,7 +239,7 @@ async fn an_item_that_expires_meanwhile_is_no_difference() {
 
 /// An export as DynamoDB makes it: files with other names, in other parts, one of them empty; a tag of an upload in parts;
 /// and, in its first years, no type.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_export_of_dynamodb_itself_is_verified() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -289,7 +289,7 @@ async fn an_export_of_dynamodb_itself_is_verified() {
 }
 
 /// As `ImportTable` does: the lines of the archive are put into a new table, which is then equal to the archive.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_items_of_an_archive_are_put_back_as_they_were() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -324,7 +324,7 @@ async fn the_items_of_an_archive_are_put_back_as_they_were() {
 }
 
 /// After a deployment with the tables the other way round, a move back writes the first table again.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_move_back_is_seen_from_the_first_table() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Next).await;

@@ -12,7 +12,8 @@ use key_schema::value::Timestamp;
 use lambda::FromEnvironment as _;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::kills::for_steps;
+use shop::{Shop, until};
 use table::{Budget, Pairs, Write};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -82,13 +83,16 @@ impl Operator {
 
     /// Goes to a neighbouring phase as soon as the repairs that are due, and those that come meanwhile, are carried out.
     pub async fn step_when_repaired(&self, to: Phase) {
-        loop {
+        until(format!("a step to {to:?}"), async || {
             self.repair().await;
-            match &self.obstacles(to).await[..] {
-                [] => return self.step(to).await,
-                obstacles => assert!(matches!(obstacles, [Obstacle::RepairsDue(_)]), "{obstacles:?}"),
+            let state = self.mover.state().await.expect("the state");
+            if let [Obstacle::RepairsDue(_)] = self.mover.obstacles(&state, to, true)[..] {
+                return false;
             }
-        }
+            assert_eq!(self.mover.step(&state, to, true).await.expect("a step").phase, to);
+            true
+        })
+        .await;
     }
 
     /// Compares the tables, and checks that nothing differs.
@@ -150,7 +154,7 @@ pub(super) async fn shop_once(moving: &MovingShop, at: usize) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
     let moving = Arc::new(busy_shop().await);
     let operator = Operator::of(&moving);
@@ -170,7 +174,7 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
     let state = operator.mover.state().await.expect("the state");
     operator.mover.start(&state, CopyTask::Copy, 3).await.expect("the run starts");
     let mut kills = 0;
-    for milliseconds in (3..).map(|round| 1 << round.min(14)) {
+    for steps in (2..).map(|round| 1 << round.min(14)) {
         let state = operator.mover.state().await.expect("the state");
         let mut left = state.segments.into_iter().filter(|segment| !segment.is_done).peekable();
         if left.peek().is_none() {
@@ -179,8 +183,8 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
         for segment in left {
             // Dropped in the middle of whatever it does.
             let mut worker = operator.worker();
-            let work = worker.work(segment, None, |_| {});
-            kills += u32::from(tokio::time::timeout(Duration::from_millis(milliseconds), work).await.is_err());
+            let work = Box::pin(worker.work(segment, None, |_| {}));
+            kills += u32::from(for_steps(steps, work).await.is_none());
         }
         operator.repair().await;
     }
@@ -191,7 +195,7 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
 }
 
 /// The second table holds what an earlier attempt left: stale items, and items that are deleted since.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gone() {
     let (moving, operator) = copied_shop().await;
     assert!(moving.differences().await.is_empty());
@@ -214,7 +218,7 @@ async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gon
     assert!(!moving.tables().await[1].contains_key(&("c#c1".to_owned(), "cart".to_owned())));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn differences_made_by_hand_are_named_refused_and_mended() {
     let moving = busy_shop().await;
     let operator = Operator::of(&moving);
@@ -247,7 +251,7 @@ async fn differences_made_by_hand_are_named_refused_and_mended() {
 }
 
 /// DynamoDB deletes expired items of each table at a time of its own. The embedded engine leaves that to the test.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
     let (moving, operator) = copied_shop().await;
     let put = async |side, customer: &str, expires_at| {
@@ -281,7 +285,7 @@ async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
 }
 
 /// A worker whose run was replaced, or whose segment is done, writes nothing more.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_worker_of_an_earlier_run_stops() {
     let moving = busy_shop().await;
     let operator = Operator::of(&moving);
@@ -309,7 +313,7 @@ fn operator_state_before(state: &copying::State) -> copying::State {
 }
 
 /// The whole line, with repairs due on either side, and back again.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_move_goes_to_its_end_and_back_with_repairs_on_both_sides() {
     let moving = busy_shop().await;
     let operator = Operator::of(&moving);

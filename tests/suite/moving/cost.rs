@@ -66,7 +66,7 @@ async fn costs_in(phase: Phase) -> [Cost; 3] {
     [cart, placed, read]
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_runbook_says_what_each_phase_costs() {
     if lacks(Feature::CapacityFigures) {
         return;

@@ -48,7 +48,7 @@ async fn order(shop: &Shop, key: &str, before: u64) {
     assert_eq!(days.filter_map(|day| day["orders"].as_u64()).sum::<u64>(), before + 1, "{totals}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_whose_first_table_has_the_second_layout_works_from_the_sign_up_to_the_counts() {
     for tables in ["v2", "v2-v1"] {
         let shop = Shop::open_moving_with(tables, |_| {}).await;
@@ -96,7 +96,7 @@ async fn open_shop() -> MovingShop {
 }
 
 /// As the runbook says: after the last step the stack is deployed with `v2-v1`, and later with `v2`.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn after_a_move_the_next_table_becomes_the_first_one_and_the_old_phase_means_nothing() {
     let moving = open_shop().await;
     let (before, operator) = (&moving.shop, Operator::of(&moving));
@@ -128,7 +128,7 @@ async fn after_a_move_the_next_table_becomes_the_first_one_and_the_old_phase_mea
 
 /// Functions of both deployments serve the shop during the second move, and those of the third deployment read what the
 /// first move left.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_that_moves_there_and_back_may_be_deployed_either_way_at_any_moment() {
     let moving = open_shop().await;
     let (there, straight) = (Operator::of(&moving), &moving.shop);

@@ -1,12 +1,10 @@
 //! The functions of a move survive every fault at every call.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use serde_json::json;
-use shop::Shop;
+use shop::{Shop, until};
 
 use super::MovingShop;
 use super::copying::Operator;
@@ -71,9 +69,7 @@ impl World {
         for proxy in all {
             proxy.heal();
         }
-        while !all.iter().all(|proxy| proxy.is_idle()) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("no call is under way", async || all.iter().all(|proxy| proxy.is_idle())).await;
     }
 
     /// The faults of the calls since the last one, each once. Those that take seconds are left out.
@@ -99,7 +95,7 @@ impl World {
 }
 
 /// After each fault, the segment is done, or its message comes back, or the next message is in the queue.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_fault_loses_a_segment() {
     let world = World::open().await;
     let segment = world.start().await;
@@ -129,7 +125,7 @@ async fn no_fault_loses_a_segment() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_fault_loses_a_repair() {
     let world = World::open().await;
     let leave = async || {

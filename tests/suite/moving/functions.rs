@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use copying::Assignment;
 use devstack::Template;
@@ -10,9 +9,9 @@ use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Phase, Repair};
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
-use shop::Shop;
 use shop::events::event;
 use shop::kills::Kills;
+use shop::{PATIENCE, Shop, until};
 
 use super::MovingShop;
 use super::copying::{Operator, busy_shop, fill};
@@ -20,8 +19,6 @@ use crate::roles::in_vain;
 
 const QUEUE: &str = "till-local-copy-queue";
 const LOST: &str = "till-local-lost-copies";
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A function does one page of a segment in an invocation. A message whose invocation fails comes back after a second.
 pub(super) fn hurried(template: &mut Template) {
@@ -52,14 +49,6 @@ async fn send(moving: &MovingShop, segment: &CopyProgress) {
     moving.shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": Assignment::of(segment).message() })).await;
 }
 
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let begin = Instant::now();
-    while !is_so().await {
-        assert!(begin.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 impl Operator {
     /// Starts a run, and sends each segment this number of times.
     async fn start(&self, moving: &MovingShop, task: CopyTask, times: usize) -> Vec<CopyProgress> {
@@ -80,32 +69,25 @@ impl Operator {
     }
 }
 
-/// As the operator does, the test sends a segment again that makes no progress: one in 32 messages is killed five times.
-#[tokio::test(flavor = "multi_thread")]
+/// As the operator does, the test sends segments again that have no message: one in 32 messages is killed five times.
+#[tokio::test]
 async fn a_run_by_functions_that_are_killed_anywhere_ends_with_equal_tables() {
     let (moving, kills) = open().await;
     let operator = Operator::of(&moving);
     operator.step(Phase::Both).await;
     kills.begin(0.5, 16);
     operator.start(&moving, CopyTask::Copy, 1).await;
-    let (begin, mut seen, mut quiet) = (Instant::now(), 0, Instant::now());
-    loop {
-        let segments = operator.segments().await;
-        if segments.iter().all(|segment| segment.is_done) {
-            break;
-        }
-        let pages = segments.iter().map(|segment| segment.pages).sum();
-        if pages != seen {
-            (seen, quiet) = (pages, Instant::now());
-        } else if quiet.elapsed() > Duration::from_secs(8) {
-            for segment in segments.iter().filter(|segment| !segment.is_done) {
+    until("the run is done", async || {
+        let mut left = operator.segments().await;
+        left.retain(|segment| !segment.is_done);
+        if moving.shop.messages_in(QUEUE).await == 0 {
+            for segment in &left {
                 send(&moving, segment).await;
             }
-            quiet = Instant::now();
         }
-        assert!(begin.elapsed() < 2 * PATIENCE, "{segments:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        left.is_empty()
+    })
+    .await;
     kills.end();
     assert!(kills.killed() > 3, "{} invocations were killed", kills.killed());
     assert!(moving.differences().await.is_empty());
@@ -127,7 +109,7 @@ async fn a_run_by_functions_that_are_killed_anywhere_ends_with_equal_tables() {
     assert!(sums.iter().flatten().all(|(_, sums)| sums.first == sums.next) && sums[0].len() > 5, "{sums:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn messages_that_come_several_times_neither_multiply_nor_disturb_each_other() {
     let (moving, _) = open().await;
     let operator = Operator::of(&moving);
@@ -145,7 +127,7 @@ async fn messages_that_come_several_times_neither_multiply_nor_disturb_each_othe
     assert!(moving.differences().await.is_empty());
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_message_of_an_earlier_run_does_nothing_although_its_segments_have_work_again() {
     let (moving, _) = open().await;
     let operator = Operator::of(&moving);
@@ -166,7 +148,7 @@ async fn a_message_of_an_earlier_run_does_nothing_although_its_segments_have_wor
     assert_eq!(moving.differences().await.len(), 1, "the copy is not put again");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_segment_that_fails_five_times_is_a_dead_letter_and_goes_on_when_it_is_redriven() {
     let (moving, _) = open().await;
     let operator = Operator::of(&moving);
@@ -187,7 +169,7 @@ async fn a_segment_that_fails_five_times_is_a_dead_letter_and_goes_on_when_it_is
     until("nonsense is dead again", async || moving.shop.messages_in(LOST).await == 1).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_sample_events_are_answered_while_no_move_has_begun() {
     let moving = MovingShop::open().await;
     let invoke = async |name: &str| moving.shop.consumer(name, &moving.shop.endpoints())(event(name)).await;
@@ -240,7 +222,7 @@ pub(super) async fn leave_repair(moving: &MovingShop, phase: Phase, shard: u8, k
 }
 
 /// Works off a copy, a comparison and a repair from each of the tables.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_permission_of_the_functions_is_needed_by_a_call() {
     let moving = busy_shop().await;
     let operator = Operator::of(&moving);

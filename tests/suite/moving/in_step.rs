@@ -30,7 +30,7 @@ pub(super) async fn send_all_events(moving: &MovingShop) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_writes_of_every_function_leave_the_same_items_in_both_tables() {
     for phase in [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads] {
         let moving = MovingShop::open().await;
@@ -43,7 +43,7 @@ async fn the_writes_of_every_function_leave_the_same_items_in_both_tables() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn in_the_first_and_the_last_phase_one_table_alone_is_read_and_written() {
     for phase in [Phase::First, Phase::Next] {
         let moving = MovingShop::open().await;
@@ -62,7 +62,7 @@ async fn in_the_first_and_the_last_phase_one_table_alone_is_read_and_written() {
 }
 
 /// An order of 40 lines has more writes than fit into a transaction over both tables.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_of_forty_lines_leaves_a_repair_or_waits_until_the_lead_has_changed() {
     let moving = MovingShop::open().await;
     let shop = &moving.shop;
@@ -92,7 +92,7 @@ async fn an_order_of_forty_lines_leaves_a_repair_or_waits_until_the_lead_has_cha
 }
 
 /// A counter that only the leading table has must not be created in part in the other one.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_change_of_an_item_that_is_not_copied_yet_leaves_a_repair_and_no_part_of_it() {
     // With one shard, every view changes the same item.
     let moving = MovingShop::open_where(&[("VIEW_SHARDS", "1")]).await;
@@ -123,7 +123,7 @@ async fn a_change_of_an_item_that_is_not_copied_yet_leaves_a_repair_and_no_part_
     assert_eq!(shop.available("pot").await, 3);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_single_write_that_is_not_answered_is_done_once_in_both_tables() {
     for phase in [Phase::Both, Phase::Handover, Phase::NextLeads] {
         let moving = MovingShop::open().await;
@@ -144,7 +144,7 @@ async fn a_single_write_that_is_not_answered_is_done_once_in_both_tables() {
 }
 
 /// If the tables differ, the one that leads decides.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_copy_that_differs_never_decides() {
     let moving = MovingShop::open().await;
     let shop = &moving.shop;
@@ -169,7 +169,7 @@ async fn a_copy_that_differs_never_decides() {
 }
 
 /// A difference is found by reads of the phase, and answers come from the table that leads.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn while_the_tables_are_compared_a_difference_fails_no_request() {
     let moving = MovingShop::open().await;
     let shop = &moving.shop;

@@ -46,7 +46,7 @@ fn sample(of_each: u64) -> Choice {
     Choice::Sample { of_each, counts: BTreeMap::new() }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn equal_tables_answer_every_pattern_alike() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Compare).await;
@@ -70,7 +70,7 @@ async fn equal_tables_answer_every_pattern_alike() {
 }
 
 /// Every item of the other table is right, but one entry in an index is elsewhere.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_wrong_key_in_an_index_is_found_by_its_pattern_and_its_item() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Both).await;
@@ -109,7 +109,7 @@ async fn a_wrong_key_in_an_index_is_found_by_its_pattern_and_its_item() {
 }
 
 /// While the shop is open, reads of the two tables see different moments.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_open_shop_has_no_differences() {
     let moving = Arc::new(busy_shop().await);
     moving.enter(Phase::Both).await;

@@ -22,7 +22,7 @@ fn is_of_the_phase(request: &Value) -> bool {
 }
 
 /// However many requests an environment has at once, it reads the phase once until that has expired.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_requests_of_an_environment_share_one_read_of_the_phase() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Both).await;

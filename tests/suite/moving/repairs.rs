@@ -32,7 +32,7 @@ async fn clogged() -> MovingShop {
     moving
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn repairs_that_always_fail_hold_up_none_that_come_after_them() {
     let moving = clogged().await;
     let repair = moving.shop.consumer("repair-copies", &moving.shop.endpoints());
@@ -46,7 +46,7 @@ async fn repairs_that_always_fail_hold_up_none_that_come_after_them() {
 }
 
 /// Each round is cut off after some steps, long before it has tried those that fail.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_round_goes_on_where_the_one_before_was_cut_off() {
     const STEPS: usize = 12;
     let moving = clogged().await;
@@ -70,7 +70,7 @@ async fn a_round_goes_on_where_the_one_before_was_cut_off() {
     assert!(rounds > 3 && whole == 0, "{rounds} rounds, {whole} of which were not cut off");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn two_functions_at_once_do_no_harm() {
     let (moving, _) = copied_shop().await;
     for shard in 0..8 {
@@ -87,7 +87,7 @@ async fn two_functions_at_once_do_no_harm() {
     assert!(moving.repairs().await.iter().all(BTreeSet::is_empty));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_comparison_knows_the_repairs_that_come_after_many_others() {
     /// More than a comparison reads at once.
     const DUE: usize = 101;

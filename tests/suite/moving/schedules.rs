@@ -26,9 +26,9 @@ mod world;
 use std::collections::VecDeque;
 use std::env;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use self::figures::Figures;
 
@@ -39,7 +39,7 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
     let first = number("TILL_MOVE_SEED").unwrap_or(1);
     // Unless the environment asks for more, one move that goes forwards only.

@@ -35,7 +35,7 @@ async fn records(moving: &MovingShop, table: &str) -> Vec<Value> {
 }
 
 /// In each phase a customer places an order. Both streams are counted, in pieces and from their beginnings again.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_streams_of_both_tables_are_counted_once() {
     let moving = MovingShop::open().await;
     let shop = &moving.shop;

@@ -14,7 +14,7 @@ async fn exported(environment: &Environment) -> String {
     String::from_utf8(out).expect("JSON")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn both_tables_are_audited_and_exported_alike_and_during_a_move_the_one_that_leads() {
     let moving = MovingShop::open().await;
     let shop = &moving.shop;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn after_a_refused_event_no_later_event_of_its_order_is_published() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;
@@ -46,7 +46,7 @@ fn hasty(shop: &Shop, proxy: &FaultProxy, seconds: u64) -> Invoke {
     start().expect("it starts")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn events_are_sent_again_with_the_next_delivery_if_the_bus_does_not_answer_in_time() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;
@@ -63,7 +63,7 @@ async fn events_are_sent_again_with_the_next_delivery_if_the_bus_does_not_answer
     check(&told(&shop), &changes);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn no_event_after_an_order_is_published_while_its_lines_cannot_be_read() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;

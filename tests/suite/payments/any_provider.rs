@@ -50,7 +50,7 @@ async fn cancel(shop: &Shop, order: &Value) {
     shop.customer("ada").post(&format!("/orders/{}/cancellation", id(order)), json!({})).await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_paid_order_is_captured_when_it_is_shipped() {
     let (shop, provider) = shop().await;
     let order = order(&shop, "k").await;
@@ -67,7 +67,7 @@ async fn a_paid_order_is_captured_when_it_is_shipped() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_money_of_cancelled_orders_goes_back() {
     let (shop, provider) = shop().await;
     let [open, reserved, captured] = [order(&shop, "a").await, order(&shop, "b").await, order(&shop, "c").await];
@@ -92,7 +92,7 @@ async fn the_money_of_cancelled_orders_goes_back() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_declined_payment_is_told_and_ends_with_its_order() {
     let (shop, provider) = shop().await;
     let order = order(&shop, "k").await;

@@ -72,7 +72,7 @@ async fn a_report_that_is_not_to_be_believed_changes_nothing_and_is_told() {
     assert_ne!(shop.dump().await, before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_report_about_nothing_that_the_shop_knows_is_taken_and_changes_nothing() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -89,7 +89,7 @@ async fn a_report_about_nothing_that_the_shop_knows_is_taken_and_changes_nothing
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_report_that_is_too_large_is_refused() {
     let shop = shop().await;
     let order = order(&shop, "k").await;

@@ -12,7 +12,7 @@ async fn cancel_late(shop: &Shop, order: &Value, meanwhile: impl AsyncFnOnce()) 
     shop.settle_payments().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_payment_that_starts_while_its_order_is_cancelled_is_voided() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -22,7 +22,7 @@ async fn a_payment_that_starts_while_its_order_is_cancelled_is_voided() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_authorization_that_lapses_while_its_order_is_cancelled_leaves_nothing_to_do() {
     let shop = shop().await;
     let order = order(&shop, "k").await;

@@ -11,7 +11,7 @@ pub fn now() -> i64 {
     Timestamp::now().as_second()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn late_doubled_and_disordered_reports_change_nothing_more() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -27,7 +27,7 @@ async fn late_doubled_and_disordered_reports_change_nothing_more() {
 }
 
 /// The provider's report may be faster than the request that starts the payment.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_payment_that_is_authorized_after_its_order_expired_is_voided() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -44,7 +44,7 @@ async fn a_payment_that_is_authorized_after_its_order_expired_is_voided() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_card_number_is_refused_and_reaches_nothing() {
     let shop = shop().await;
     let order = order(&shop, "k").await;

@@ -17,9 +17,9 @@ pub mod world;
 use std::collections::VecDeque;
 use std::env;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use self::script::Script;
 use self::world::{Tally, World};
@@ -37,7 +37,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
     let (first, schedules) = (number("TILL_PAYMENT_SEED", 1), number("TILL_PAYMENT_SCHEDULES", IN_EVERY_RUN));
     eprintln!("{schedules} schedules, from seed {first}");

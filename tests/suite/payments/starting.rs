@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{VISA, cancel, id, order, shop};
 use crate::invariants;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_customer_whose_authorization_lapsed_pays_again_with_another_intent() {
     let shop = shop().await;
     let order = order(&shop, "k").await;
@@ -28,7 +28,7 @@ async fn a_customer_whose_authorization_lapsed_pays_again_with_another_intent() 
 }
 
 /// The intent of a cancelled order stays open at the provider until it is voided.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
     let shop = shop().await;
     let [expired, cancelled] = [order(&shop, "a").await, order(&shop, "b").await];
@@ -50,7 +50,7 @@ async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
 }
 
 /// A gift card leaves less to pay than the provider charges a card with.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_amount_that_is_too_small_for_a_card_is_refused_and_changes_nothing() {
     let shop = shop().await;
     shop.gift_card("MOST", 1951).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{VISA, cancel, id, order, ship, shop};
 use crate::invariants;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_sweep_counts_what_the_provider_settles_and_not_what_is_left_to_staff() {
     let shop = shop().await;
     let [transferred, charged] = [order(&shop, "a").await, order(&shop, "b").await];
@@ -29,7 +29,7 @@ async fn a_sweep_counts_what_the_provider_settles_and_not_what_is_left_to_staff(
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_mark_that_cannot_be_read_holds_up_no_other_payment() {
     let shop = shop().await;
     let orders = [order(&shop, "a").await, order(&shop, "b").await, order(&shop, "c").await];

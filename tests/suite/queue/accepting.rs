@@ -1,7 +1,5 @@
 //! Accepting an order into the queue: its cost, partial failures, and orders that are not accepted.
 
-use std::time::Duration;
-
 use axum::Router;
 use axum::http::StatusCode;
 use devstack::Endpoints;
@@ -14,12 +12,12 @@ use serde_json::{Value, json};
 use shop::events::event;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
-use shop::{Client, eur};
+use shop::{Client, eur, until};
 use tokio::net::TcpListener;
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, settled, things, throttle};
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn accepting_an_order_costs_the_same_for_any_length_of_the_queue() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -48,7 +46,7 @@ async fn accepting_an_order_costs_the_same_for_any_length_of_the_queue() {
     assert_eq!(first, [calls(&["Query", "PutItem"]), calls(&["BatchGetItem", "TransactWriteItems", "PutItem"])]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is_retried_in_a_burst() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -61,7 +59,7 @@ async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is
         let ada = ada.clone();
         async move { order_later(&ada, "k", things(1)).await }
     });
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    until("it is refused", async || shop.fault_proxy().calls().iter().any(|call| call.fault.is_some())).await;
     shop.fault_proxy().limit_writes(None).await;
     assert_accepted(&patient.await.expect("a reply"));
     assert_eq!(shop.queued().await, 1);
@@ -75,7 +73,7 @@ async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is
     shop.fault_proxy().heal();
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_was_recorded_but_not_sent_is_sent_when_it_is_requested_again() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -91,7 +89,7 @@ async fn an_order_that_was_recorded_but_not_sent_is_sent_when_it_is_requested_ag
 
 /// A function that crashes while it accepts an order may leave a message without an accepted order, but never an
 /// accepted order without a message.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_is_recorded_as_queued_has_a_message() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -130,7 +128,7 @@ async fn an_order_that_is_recorded_as_queued_has_a_message() {
 
 /// The message is sent first. If a refused request is repeated, its message may be delivered before the order is
 /// recorded again. It must not be deleted because of the earlier refusal.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_message_that_finds_an_earlier_refusal_is_kept_while_its_order_may_still_be_recorded() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -148,7 +146,7 @@ async fn a_message_that_finds_an_earlier_refusal_is_kept_while_its_order_may_sti
 
 /// The first attempt to record the order succeeded and its answer was lost. The retry comes after the message was
 /// processed.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_refused_order_that_is_recorded_again_by_a_retry_stays_refused() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -180,7 +178,7 @@ fn aged(message: &Value, seconds: u32) -> Value {
 }
 
 /// If the message was lost, a repeated request sends another one, which is as valid.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_whose_message_was_lost_is_placed_when_it_is_requested_again() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -211,7 +209,7 @@ async fn throttling_sqs() -> String {
     url
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_throttled_queue_causes_a_503_and_the_order_can_be_requested_again() {
     let shop = idle_shop().await;
     let endpoints = Endpoints { sqs: throttling_sqs().await, ..shop.endpoints() };
@@ -228,7 +226,7 @@ async fn a_throttled_queue_causes_a_503_and_the_order_can_be_requested_again() {
     assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("none")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_without_a_message_is_never_answered_202() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -242,7 +240,7 @@ async fn an_order_without_a_message_is_never_answered_202() {
     assert_eq!(shop.queued().await, 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -250,17 +248,13 @@ async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
     let messages = shop.take_messages().await;
     // One of two concurrent deliveries is slow. Meanwhile the other one finds no stock and refuses the order, and then stock is added.
     let is_order = |request: &Value| request.to_string().contains("\"order\"");
-    let slow = Fault::Delay(Duration::from_millis(1500));
-    shop.fault_proxy().inject(commit().when(is_order), slow, 1);
-    let drain = shop.drainer();
-    let slow = tokio::spawn(drain(json!({ "Records": messages })));
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    adjust(&admin, -10).await;
-    shop.drain(&messages).await;
-    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
-    adjust(&admin, 10).await;
-    slow.await.expect("it does not panic").expect("an answer");
-    assert_eq!(shop.fault_proxy().pending(), 0);
+    let quick = async || {
+        adjust(&admin, -10).await;
+        shop.drain(&messages).await;
+        assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+        adjust(&admin, 10).await;
+    };
+    shop.held(commit().when(is_order), shop.drain(&messages), quick).await;
     assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
     assert_eq!(shop.available("thing").await, 10);
 }
@@ -270,7 +264,7 @@ async fn adjust(admin: &Client, delta: i64) {
     admin.send(Method::POST, "/products/thing/stock", &[("if-match", "*")], Some(body)).await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_record_of_a_queued_order_expires_after_its_message() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
@@ -291,7 +285,7 @@ async fn the_record_of_a_queued_order_expires_after_its_message() {
     assert_eq!(ada.get(&path).await.expect(200), again.body);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_can_never_be_placed_is_refused_at_once_and_not_queued() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");

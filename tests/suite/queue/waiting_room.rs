@@ -41,7 +41,7 @@ async fn rush() -> (Shop, Client) {
     (shop, ada)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn while_many_orders_wait_a_new_one_waits_behind_them_and_its_customer_is_told_how_long() {
     let (shop, ada) = rush().await;
     // The table has capacity, and the stock has units.
@@ -67,7 +67,7 @@ async fn while_many_orders_wait_a_new_one_waits_behind_them_and_its_customer_is_
     assert_eq!((placed.status, placed.header("idempotent-replayed")), (201, Some("true")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn who_waits_pays_at_most_the_price_at_which_the_wait_began() {
     let (shop, ada) = rush().await;
     let reply = ada.order("late", things(1)).await;
@@ -81,7 +81,7 @@ async fn who_waits_pays_at_most_the_price_at_which_the_wait_began() {
     assert_eq!(order["problem"]["type"], "/problems/price-changed", "{order}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_that_cannot_be_placed_is_refused_before_it_waits() {
     let (shop, ada) = rush().await;
     let before = (shop.queued().await, shop.dump().await);
@@ -89,7 +89,7 @@ async fn an_order_that_cannot_be_placed_is_refused_before_it_waits() {
     assert_eq!((shop.queued().await, shop.dump().await), before);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_with_the_total_that_its_customer_expects_waits_without_reading_the_product() {
     let (shop, ada) = rush().await;
     let mut other_price = things(1);
@@ -104,7 +104,7 @@ async fn an_order_with_the_total_that_its_customer_expects_waits_without_reading
 }
 
 /// A customer who expects no total would wait for any price, if the price cannot be read.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_capacity_to_quote_an_order_waits_only_with_a_total_that_its_customer_expects() {
     let (shop, ada) = rush().await;
     let throttle = Fault::Throttle { reason: "TableReadProvisionedThroughputExceeded", resource: "arn".to_owned() };
@@ -116,7 +116,7 @@ async fn without_capacity_to_quote_an_order_waits_only_with_a_total_that_its_cus
     shop.fault_proxy().heal();
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn if_nobody_knows_the_length_of_the_queue_there_is_no_waiting_room() {
     let shop = stocked(Shop::open_with(with_waiting_room).await).await;
     shop.sqs("DeleteQueue", QUEUE, json!({})).await;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use futures_util::{StreamExt, stream};
@@ -12,6 +12,7 @@ use serde_json::json;
 use shop::Shop;
 use shop::reconcile::{FAST, read_units, reconciled};
 use shop::stream::{Tail, is_wanted};
+use tokio::time::Instant;
 
 use super::{Figures, NONE, figures};
 
@@ -60,7 +61,7 @@ async fn place_and_count(shop: &Shop, orders: u32) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn many_orders_are_compared_at_the_same_time() {
     let chosen = |name: &str| std::env::var(name).ok().and_then(|number| number.parse().ok());
     let latency = Duration::from_millis(chosen("LATENCY_MILLIS").unwrap_or(LATENCY_MILLIS).into());
@@ -80,11 +81,10 @@ async fn many_orders_are_compared_at_the_same_time() {
     let chain = lasted / latency.as_secs_f64();
     let at_five_milliseconds = f64::from(orders) / (chain * 0.005);
     eprintln!("{requests} requests in {chain:.0} latencies: at 5 ms {at_five_milliseconds:.0} orders a second");
-    // On a busy machine a debug build spends more time on the requests than they wait.
     assert!(chain < requests / 4.0, "{requests} requests take {chain} latencies");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_reads_stay_within_the_configured_rate() {
     const RATE: u32 = 600;
     let shop = Shop::open_with(|template| reconciled(template, 0, RATE)).await;
@@ -102,7 +102,6 @@ async fn concurrent_reads_stay_within_the_configured_rate() {
             in_window -= units[first].1;
             first += 1;
         }
-        // On a busy machine reads are late, and fall into the next second.
         assert!(in_window <= f64::from(RATE) * 1.3, "{in_window} units in a second");
     }
     let all: f64 = units.iter().map(|(_, units)| units).sum();
@@ -110,7 +109,7 @@ async fn concurrent_reads_stay_within_the_configured_rate() {
 }
 
 /// Orders are placed, cancelled and counted all the time. Nothing is lost, so no comparison may find a drift.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn orders_that_change_during_a_comparison_are_no_drift() {
     let shop = Shop::open_with(|template| {
         reconciled(template, 3600, FAST);

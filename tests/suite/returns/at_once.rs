@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use super::{accepted, amounts, ask, ask_for, balance, delivered, id, read, receive};
 use crate::invariants;
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_repeated_request_and_a_repeated_receipt_change_nothing_more() {
     let (shop, order) = delivered().await;
     let lines = json!([{ "productId": "cup", "quantity": 2 }]);
@@ -31,7 +31,7 @@ async fn a_repeated_request_and_a_repeated_receipt_change_nothing_more() {
 }
 
 /// Copies of one request make one return; requests with other keys get only units that are left.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn requests_at_once_never_return_more_units_than_were_ordered() {
     let (shop, order) = delivered().await;
     let mut asking = JoinSet::new();
@@ -48,7 +48,7 @@ async fn requests_at_once_never_return_more_units_than_were_ordered() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn receipts_at_once_credit_each_return_once() {
     let (shop, order) = delivered().await;
     let mut returns = Vec::new();
@@ -71,7 +71,7 @@ async fn receipts_at_once_credit_each_return_once() {
 }
 
 /// Either the return is received or refused, and the loser is told.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn of_two_different_receipts_at_once_one_counts() {
     let (shop, order) = delivered().await;
     let asked = ask_for(&shop, &order, "a", "pot", 1).await;

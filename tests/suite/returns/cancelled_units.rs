@@ -24,7 +24,7 @@ async fn shop_with_order() -> (Shop, Value) {
     (shop, order)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_that_are_cancelled_before_payment_are_not_paid() {
     let (shop, order) = shop_with_order().await;
     let ada = shop.customer("ada");
@@ -62,7 +62,7 @@ async fn units_that_are_cancelled_before_payment_are_not_paid() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_cancellation_of_the_rest_gives_back_only_the_rest() {
     for is_paid in [false, true] {
         let (shop, order) = shop_with_order().await;
@@ -89,7 +89,7 @@ async fn the_cancellation_of_the_rest_gives_back_only_the_rest() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn too_many_units_and_strange_lines_are_refused() {
     let (shop, order) = shop_with_order().await;
     let ada = shop.customer("ada");
@@ -107,7 +107,7 @@ async fn too_many_units_and_strange_lines_are_refused() {
 }
 
 /// Requests for the same product at once end with the largest number, and requests for others add up.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn cancellations_at_once_add_up() {
     let (shop, order) = shop_with_order().await;
     let mut cancelling = JoinSet::new();
@@ -127,7 +127,7 @@ async fn cancellations_at_once_add_up() {
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn counts_and_audit_follow_cancelled_and_returned_units() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;

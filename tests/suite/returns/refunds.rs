@@ -21,7 +21,7 @@ async fn cancel(shop: &Shop, order: &Value, product: &str, quantity: u64) {
     shop.customer("ada").post(&path, json!({ "lines": lines })).await.expect(200);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_cancelled_before_the_payment_are_neither_reserved_nor_captured() {
     let (shop, order) = shop_with_order(&[]).await;
     cancel(&shop, &order, "cup", 2).await;
@@ -37,7 +37,7 @@ async fn units_cancelled_before_the_payment_are_neither_reserved_nor_captured() 
     invariants::hold(&shop).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn units_cancelled_after_the_authorization_are_not_captured() {
     let (shop, order) = shop_with_order(&[]).await;
     shop.pay(&order, VISA).await;
@@ -53,7 +53,7 @@ async fn units_cancelled_after_the_authorization_are_not_captured() {
 }
 
 /// If gift cards pay for the units that are left, the authorization ends.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_authorization_of_which_nothing_is_wanted_is_voided() {
     let (shop, order) = shop_with_order(&[]).await;
     shop.pay(&order, VISA).await;
@@ -68,7 +68,7 @@ async fn an_authorization_of_which_nothing_is_wanted_is_voided() {
     advance(&shop, &order, "SHIPPED").await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn what_is_cancelled_or_returned_after_the_capture_is_refunded_in_parts() {
     let (shop, order) = shop_with_order(&[("CaptureWhen", "DEMAND")]).await;
     shop.pay(&order, VISA).await;

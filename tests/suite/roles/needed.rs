@@ -145,7 +145,7 @@ pub fn in_vain<'a>(functions: impl IntoIterator<Item = &'a Function>, rulings: &
     vain
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_permission_is_needed_by_a_call() {
     let Day { rulings, functions, .. } = eventful_day().await;
     let vain = in_vain(functions, rulings);

@@ -38,7 +38,7 @@ fn batch(products: &[String]) -> Value {
     batch
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn products_are_found_after_they_are_created_changed_and_removed() {
     let shop = Shop::open_searchable().await;
     create(&shop, "cup", 100).await;
@@ -62,7 +62,7 @@ async fn products_are_found_after_they_are_created_changed_and_removed() {
 
 /// The stream's events are replaced by messages of this test: late, twice, in any order, and to several environments of the
 /// function at once. Each product has a message after its last change, as SQS guarantees.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn late_repeated_and_disordered_messages_leave_the_index_as_the_table() {
     for seed in 0..6 {
         let shop = Shop::open_searchable_with(|template| {
@@ -106,7 +106,7 @@ async fn late_repeated_and_disordered_messages_leave_the_index_as_the_table() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn messages_fail_while_the_index_does_not_answer_and_a_message_without_a_product_fails_alone() {
     let mut shop = Shop::open_searchable_with(|template| {
         template.stream_sources.iter_mut().for_each(|source| source.enabled = false);

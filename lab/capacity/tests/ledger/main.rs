@@ -107,7 +107,7 @@ const HEAD: &str = "\
 # `UPDATE_DOCS=1 cargo test -p capacity --test ledger`.
 ";
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn the_ledger_is_what_the_functions_do_and_charges_what_the_engine_reports() {
     let has_no_figures = lacks(Feature::CapacityFigures);
     let books = join_all(SIZES.map(|sizes| async move {

@@ -1,7 +1,7 @@
 //! Measures a route: its requests to DynamoDB, their capacity, and its duration.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use devstack::Stack;
@@ -10,6 +10,7 @@ use key_schema::value::CustomerId;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::figures::median;
 

@@ -117,7 +117,7 @@ impl Log {
     pub(super) fn calls(&self, who: Who, calls: &[Call]) {
         let mut events = self.events();
         for call in calls {
-            let at = Instant::from_std(call.at).saturating_duration_since(self.began).as_secs();
+            let at = call.at.saturating_duration_since(self.began).as_secs();
             for consumed in &call.consumed {
                 let is_next_table = consumed.table != self.first;
                 let is_write = consumed.access == Access::Write;

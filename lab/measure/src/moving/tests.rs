@@ -1,11 +1,12 @@
 //! Tests of the figures that are computed from a log.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use devstack::fault_proxy::{Access, Call, Consumed};
 use key_schema::entity::{CopyTask, Phase, Side};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::drive::Speed;
 use super::log::{Consumer, Events, Log, Request, Run, Who};

@@ -14,8 +14,9 @@
 mod plot;
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use devstack::fault_proxy::{WriteLimit, write_units_per_second};
 use futures_util::{StreamExt as _, stream};
 use reqwest::Method;
@@ -70,7 +71,7 @@ fn body(number: u64) -> Value {
 /// Requests ten times as many orders as the capacity allows, for this time, or as many as this machine can.
 async fn offer(client: &Client, Size { capacity, seconds }: Size) -> Burst {
     let each_second = 10.0 * capacity / ORDER;
-    let begin = tokio::time::Instant::now();
+    let begin = Instant::now();
     let orders = 0..(each_second as u64) * u64::from(seconds);
     let replies = stream::iter(orders).map(async |number| {
         let due = begin + Duration::from_secs_f64(number as f64 / each_second);

@@ -1,9 +1,9 @@
 //! The capacity that a call consumed, by the engine's own figures.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::Call;
 

@@ -1,9 +1,9 @@
 //! A limit of write capacity, like that of a table with provisioned capacity.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::capacity::{Access, Consumed};
 use super::fault::Fault;

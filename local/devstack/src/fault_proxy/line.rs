@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
@@ -13,6 +13,7 @@ use hyper::{HeaderMap, Request, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::MappedMutexGuard;
+use tokio::time::Instant;
 
 use super::fault::{self, Fault};
 use super::hold::Holds;
@@ -151,6 +152,7 @@ impl Line {
         match &call.fault {
             Some(Fault::CutBefore | Fault::Late(_)) => bail!("the connection is cut"),
             Some(Fault::Delay(delay)) => tokio::time::sleep(*delay).await,
+            Some(Fault::Held(gate)) => gate.passed().await,
             Some(Fault::Unprocessed(count)) => unprocessed = Some(fault::hold_back(&mut asked, *count)),
             Some(fault) => {
                 if let Some(refusal) = fault.refusal(&call.request) {

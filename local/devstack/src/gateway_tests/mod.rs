@@ -60,6 +60,7 @@ impl Bench {
     }
 
     async fn start_with(template: &str) -> Self {
+        crate::clock::start();
         let options = Options {
             openapi: r#"{"openapi":"3.1.0"}"#,
             problem_type: |error| ProblemType {

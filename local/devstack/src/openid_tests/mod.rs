@@ -95,6 +95,7 @@ struct Published {
 
 impl Published {
     async fn start(keys: &[&Key]) -> Self {
+        crate::clock::start();
         let listener = crate::listen::free_port().await.unwrap();
         let url = crate::listen::url_of(&listener).unwrap();
         let keys = Arc::new(Mutex::new(keys.iter().map(|key| key.public()).collect()));

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::future::ready;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use winterbaume_core::StateViewError;
 use winterbaume_sqs::state::{QueueState, SqsError};
@@ -18,6 +17,7 @@ use winterbaume_sqs::{SendMessageOutput, SqsBackend, SqsState, SqsStateView};
 use super::MAX_MESSAGE_BYTES;
 use super::journal::Journal;
 use super::kept::Kept;
+use crate::clock::Standstill;
 use crate::resource::{ACCOUNT, REGION};
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, SqsError>> + Send>>;
@@ -36,12 +36,25 @@ struct Inside {
     kept: Kept,
     /// The journal of sent and deleted messages, if messages survive this process.
     journal: Option<Journal>,
+    standstill: Standstill,
+    /// When this was last used, in milliseconds since 1970.
+    used: i64,
+}
+
+impl Inside {
+    /// The library follows the machine's clock. While tokio's stands still, as in tests, no message becomes visible.
+    fn follow_the_clock(&mut self) {
+        let before = std::mem::replace(&mut self.used, now());
+        let still = self.standstill.take();
+        let messages = self.sqs.queues.values_mut().flat_map(|queue| &mut queue.messages);
+        messages.filter(|message| message.visible_at > before).for_each(|message| message.visible_at += still);
+    }
 }
 
 impl Backend {
     /// A backend with the messages of an earlier run.
     pub(super) fn resuming(kept: Kept, journal: Option<Journal>) -> Self {
-        Self { inside: Mutex::new(Inside { sqs: SqsState::default(), kept, journal }) }
+        Self { inside: Mutex::new(Inside { kept, journal, ..Inside::default() }) }
     }
 
     /// Every message, for the next run.
@@ -55,7 +68,9 @@ impl Backend {
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.follow_the_clock();
+        inside
     }
 
     fn run<T: Send + 'static>(&self, call: impl FnOnce(&mut SqsState) -> Result<T, SqsError>) -> Answer<T> {
@@ -79,9 +94,13 @@ fn note(
 
 /// Drops messages older than the retention period, which the library does not.
 fn expire(queue: &mut QueueState) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let retention = u128::from(queue.queue.message_retention_period) * 1000;
-    queue.messages.retain(|message| u128::try_from(message.sent_timestamp).unwrap_or_default() + retention > now);
+    let retention = i64::from(queue.queue.message_retention_period) * 1000;
+    queue.messages.retain(|message| message.sent_timestamp + retention > now());
+}
+
+/// The milliseconds since 1970.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
 }
 
 impl SqsBackend for Backend {

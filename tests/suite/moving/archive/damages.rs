@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::copying::busy_shop;
 use super::{Left, a_file, key, md5, pack, unpack};
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_damage_is_found_and_named() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
@@ -90,7 +90,7 @@ async fn every_damage_is_found_and_named() {
     );
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_wrong_count_and_a_file_without_items_are_named() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;

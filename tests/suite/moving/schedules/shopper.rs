@@ -1,12 +1,13 @@
 //! A customer, with whom a member of staff deals. One request comes after the other, so that each answer can be foreseen.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fastrand::Rng;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::{Client, Reply, eur};
+use tokio::time::Instant;
 
 use super::world::{Ask, PRODUCTS, World};
 

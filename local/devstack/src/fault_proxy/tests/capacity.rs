@@ -1,8 +1,9 @@
 //! Tests of the recorded calls.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Bench, TABLE, consumed, put, transaction};
 use crate::fault_proxy::{Access, Call, Fault, Match, write_units_per_second};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::{Bench, TABLE, put, transaction};
 use crate::fault_proxy::limit::Meter;
@@ -120,7 +121,7 @@ async fn delayed_and_cut_writes_count_against_the_limit() {
 }
 
 /// Checks the bound of [`WriteLimit`] for every interval from one call to another.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn concurrent_writes_exceed_the_limit_by_one_transaction_at_most() {
     const RATE: f64 = 40.0;
     let bench = Arc::new(Bench::start().await);

@@ -38,6 +38,7 @@ struct Bench {
 
 impl Bench {
     async fn start() -> Self {
+        crate::clock::start();
         let engine = Engine::start(0, None).await.unwrap();
         let template = Template::parse(TEMPLATE).unwrap();
         Endpoint::new(engine.url()).unwrap().ensure_tables(&template.tables, "data").await.unwrap();
