@@ -7,9 +7,10 @@ use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::client::{Client, Reply};
+use shop::until_some;
 use uuid::Uuid;
 
-use crate::till::{Person, Till, until};
+use crate::till::{Person, Till};
 
 /// Prices of the two products, in cents.
 const BEANS: u64 = 1250;
@@ -136,7 +137,7 @@ impl Scenario {
         let location = reply.header("location").expect("a location").to_owned();
         let queued = reply.expect(202);
         assert_eq!((&queued["status"], location), (&json!("QUEUED"), order_path(&queued)));
-        let order = until("the order no longer waits", async || {
+        let order = until_some("the order no longer waits", async || {
             let order = self.ada.client.get(&order_path(&queued)).await.expect(200);
             (order["status"] != "QUEUED").then_some(order)
         });
@@ -156,7 +157,7 @@ impl Scenario {
     pub async fn the_stream_has_counted_every_order(&mut self) {
         let cents = 2 * BEANS + 3 * GRINDER;
         let stats = json!({ "orders": 2, "spent": [eur(cents)] });
-        let ada = until("ada's orders are counted", async || {
+        let ada = until_some("ada's orders are counted", async || {
             let ada = self.ada.client.get(&format!("/customers/{}", self.ada.id)).await.expect(200);
             (ada["stats"]["orders"] == 2).then_some(ada)
         });

@@ -1,7 +1,6 @@
 //! A running Till: the deployment that the environment variables name, or else the laptop's stack.
 
 use std::env;
-use std::time::{Duration, Instant};
 
 use devstack::Stack;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
@@ -9,12 +8,10 @@ use local::functions;
 use reqwest::{Client as Http, Url};
 use serde_json::{Value, json};
 use shop::client::Client;
+use shop::until_some;
 
 use crate::aws::{Aws, SQS};
 use crate::sign_in::{SignIn, subject};
-
-/// The longest wait for background work.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The Till under test.
 pub struct Till {
@@ -41,18 +38,6 @@ pub struct Person {
 /// An environment variable that a deployed Till needs.
 pub fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: docs/third-party.md lists the variables"))
-}
-
-/// Calls `ask` until it returns an answer.
-pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(begin.elapsed() < PATIENCE, "after {} s, not yet: {what}", PATIENCE.as_secs());
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
 }
 
 impl Till {
@@ -140,7 +125,7 @@ impl Till {
     /// Waits for the dead letter with this body, and deletes it. Other dead letters stay.
     pub async fn take_dead_letter(&self, body: &str) -> Value {
         let url = self.queue_url(&self.dead_letters).await;
-        let letter = until("the message is a dead letter", async || {
+        let letter = until_some("the message is a dead letter", async || {
             let ask = json!({
                 "QueueUrl": url, "MaxNumberOfMessages": 10, "VisibilityTimeout": 2, "WaitTimeSeconds": 1,
                 "MessageAttributeNames": ["All"],

@@ -1,8 +1,5 @@
 //! A batch of products is the same as the requests for its products one by one.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
@@ -11,6 +8,7 @@ use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::events::event;
+use shop::kills::for_steps;
 use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
 
@@ -130,21 +128,6 @@ async fn concurrent_copies_of_a_batch_are_answered_the_same_and_applied_once() {
     assert_eq!(items(&shop).await, items(&once).await);
 }
 
-/// Drops the work after this number of waits, as the end of an execution environment does. Returns whether it came to
-/// that.
-async fn is_killed_after<F: Future + Unpin>(steps: u32, mut work: F) -> bool {
-    let mut left = steps;
-    poll_fn(|context| match (Pin::new(&mut work).poll(context), left.checked_sub(1)) {
-        (Poll::Ready(_), _) => Poll::Ready(false),
-        (Poll::Pending, None) => Poll::Ready(true),
-        (Poll::Pending, Some(fewer)) => {
-            left = fewer;
-            Poll::Pending
-        }
-    })
-    .await
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
     let (shop, once) = (shop().await, shop().await);
@@ -155,7 +138,7 @@ async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
     let (_, invoke) = functions.handlers.iter().find(|(name, _)| name == "write-products").expect("the function");
     let mut killed = 0;
     for steps in 0..24 {
-        killed += u32::from(is_killed_after(steps, invoke(request.clone())).await);
+        killed += u32::from(for_steps(steps, invoke(request.clone())).await.is_none());
     }
     assert!(killed > 3, "{killed} were killed");
     assert_eq!(send(&shop.admin(), &entries()).await, expected);

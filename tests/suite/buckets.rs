@@ -211,10 +211,10 @@ async fn a_role_is_enforced() {
 async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
     let store = Store::open(None).await;
     let presigned = Presigned::open(&store.environment("GetNote", "local"), PICTURES).expect("a signer");
-    let (picture, minute) = (b"a picture".as_slice(), Duration::from_mins(1));
+    let (picture, hour) = (b"a picture".as_slice(), Duration::from_hours(1));
     let sha256 = sha256_of(picture);
     let upload = Upload { key: "in/p 1.png", size: 9, content_type: "image/png", sha256: &sha256 };
-    let (url, headers) = presigned.put(&upload, minute).expect("a URL");
+    let (url, headers) = presigned.put(&upload, hour).expect("a URL");
     let pictures = store.bucket(PICTURES);
     let send = async |url: &str, headers: &[(String, String)], body: &[u8]| {
         let mut request = Client::new().put(url).body(body.to_vec());
@@ -248,7 +248,7 @@ async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
     tokio::time::sleep(Duration::from_millis(2100)).await;
     assert_eq!(send(&expired, &headers, picture).await, 403, "it has expired");
     // A signed URL is worth what its signer may do.
-    let (forbidden, headers) = presigned.put(&Upload { key: "out/p", ..upload }, minute).expect("a URL");
+    let (forbidden, headers) = presigned.put(&Upload { key: "out/p", ..upload }, hour).expect("a URL");
     assert_eq!(send(&forbidden, &headers, picture).await, 403, "its signer may not write there");
 }
 
@@ -277,7 +277,7 @@ async fn an_object_is_written_by_one_of_many_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn objects_are_kept_in_the_data_directory_as_files_and_survive_a_restart() {
-    let directory = std::env::temp_dir().join(format!("till-buckets-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("till-buckets-{}", uuid::Uuid::new_v4()));
     let store = Store::open(Some(directory.clone())).await;
     store.bucket("letters").put("in/a.txt", "text/plain", b"dear").await.expect("it is written");
     store.stack.shutdown().await.expect("it stops");

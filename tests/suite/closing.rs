@@ -9,7 +9,7 @@ use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions::start_all;
 use serde_json::{Value as Json, json};
 use shop::queue::{QUEUE, drain_source};
-use shop::{Shop, template_text};
+use shop::{PATIENCE, Shop, template_text};
 use yaml_serde::Value as Yaml;
 
 use crate::completeness::has_extension;
@@ -198,8 +198,7 @@ async fn send(stack: &Stack, caller: (&str, &str), path: &str, body: Option<Json
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_opens() {
-    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("closing");
-    _ = fs::remove_dir_all(&data);
+    let data = std::env::temp_dir().join(format!("till-closing-{}", uuid::Uuid::new_v4()));
     let (ada, boss) = (("ada", SHOP_SCOPE), ("boss", ADMIN_SCOPE));
 
     // The shop closes before the drain has received the order.
@@ -227,7 +226,7 @@ async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_ope
     stack.shutdown().await.expect("it ends");
 
     let stack = start(&data, with("open", &[])).await;
-    stack.settle(Duration::from_mins(1)).await.expect("the queue is drained");
+    stack.settle(PATIENCE).await.expect("the queue is drained");
     let (status, placed) = send(&stack, ada, &path, None).await;
     assert_eq!((status, placed["status"].as_str()), (200, Some("PENDING")), "{placed}");
     stack.shutdown().await.expect("it ends");

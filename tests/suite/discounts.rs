@@ -2,16 +2,15 @@
 
 mod several;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::Match;
 use futures_util::{StreamExt as _, stream};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop, eur};
+use shop::{Reply, Shop, eur, until};
 
 use crate::invariants;
 
@@ -39,16 +38,18 @@ async fn no_order_that_is_sent_after_the_answer_to_a_revocation_uses_the_code() 
     for code in [json!({ "code": "CODE", "percent": 10 }), json!({ "code": "CODE", "percent": 10, "maxUses": 1000 })] {
         let shop = shop(code).await;
         let ada = shop.customer("ada");
-        let is_revoked = AtomicBool::new(false);
+        let (is_revoked, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
         let orders = (0..100).map(|at| {
-            let (ada, is_revoked) = (ada.clone(), &is_revoked);
+            let (ada, is_revoked, answered) = (ada.clone(), &is_revoked, &answered);
             async move {
                 let sent_after = is_revoked.load(Ordering::SeqCst);
-                (sent_after, ada.order(&format!("k{at}"), things(1)).await)
+                let reply = ada.order(&format!("k{at}"), things(1)).await;
+                answered.fetch_add(1, Ordering::SeqCst);
+                (sent_after, reply)
             }
         });
         let revoking = async {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            until("some orders are placed", async || answered.load(Ordering::SeqCst) >= 10).await;
             change(&shop, "*", json!({ "revoked": true })).await.expect(200);
             is_revoked.store(true, Ordering::SeqCst);
         };
@@ -75,13 +76,10 @@ async fn no_order_that_is_sent_after_the_answer_to_a_revocation_uses_the_code() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limited_code_that_is_revoked_while_an_order_is_on_its_way_is_not_used() {
     let shop = shop(json!({ "code": "CODE", "percent": 10, "maxUses": 5 })).await;
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_millis(2500)), 1);
-    let revoking = async {
-        shop.until_taken().await;
-        change(&shop, "*", json!({ "revoked": true })).await.expect(200)
-    };
+    let revoking = async || change(&shop, "*", json!({ "revoked": true })).await.expect(200);
     let ada = shop.customer("ada");
-    let (reply, revoked) = tokio::join!(ada.order("k", things(1)), revoking);
+    let commit = Match::action("TransactWriteItems");
+    let (reply, revoked) = shop.held(commit, ada.order("k", things(1)), revoking).await;
     reply.problem(Kind::DiscountInvalid);
     assert_eq!((&revoked["uses"], &revoked["revoked"]), (&json!(0), &json!(true)));
     assert_eq!(shop.available("thing").await, 1000, "nothing was written");

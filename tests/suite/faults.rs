@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::{Shop, eur};
+use shop::{Shop, eur, until};
 
 use crate::invariants;
 
@@ -69,12 +69,15 @@ async fn an_order_whose_commit_was_cut_off_is_placed_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_hung_up_gets_its_order_when_it_retries() {
     let shop = shop().await;
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
     let client = shop.customer("ada");
-    let gone = tokio::time::timeout(Duration::from_millis(100), client.order("k", two_things())).await;
-    assert!(gone.is_err(), "the client was to lose its patience");
-
+    let gate = shop.fault_proxy().hold(commit(), 1);
+    tokio::select! {
+        reply = client.order("k", two_things()) => panic!("its commit is held: {reply:?}"),
+        () = shop.until_taken() => {}
+    }
     let reply = client.order("k", two_things()).await;
+    gate.open();
+    shop.until_idle().await;
     assert_placed_once(&shop, &reply.expect(201)).await;
 }
 
@@ -151,10 +154,6 @@ async fn unprocessed_keys_are_requested_again() {
 
 /// Changes the price between an order's read and its commit, as an admin does: in the product and its copy.
 async fn reprice_while_ordering(shop: &Shop, order: Value) -> shop::Reply {
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
-    let client = shop.customer("ada");
-    let ordering = tokio::spawn(async move { client.order("k", order).await });
-    tokio::time::sleep(Duration::from_millis(400)).await;
     let update = |sort: &str| {
         json!({ "Update": {
             "TableName": shop.table(),
@@ -163,8 +162,9 @@ async fn reprice_while_ordering(shop: &Shop, order: Value) -> shop::Reply {
             "ExpressionAttributeValues": { ":p": { "N": "1500" } },
         } })
     };
-    shop.dynamodb("TransactWriteItems", &json!({ "TransactItems": [update("p#thing"), update("stock")] })).await;
-    ordering.await.expect("a reply")
+    let reprice = json!({ "TransactItems": [update("p#thing"), update("stock")] });
+    let client = shop.customer("ada");
+    shop.held(commit(), client.order("k", order), async || shop.dynamodb("TransactWriteItems", &reprice).await).await.0
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -211,15 +211,9 @@ async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new
     };
     let first = ada.order("first", with_card()).await.expect(201);
     // The card's balance is five when the second order reads it, and fifteen when the order commits.
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(2500)), 1);
-    let second = tokio::spawn({
-        let ada = ada.clone();
-        async move { ada.order("second", with_card()).await }
-    });
-    shop.until_taken().await;
     let path = format!("/orders/{}/cancellation", first["orderId"].as_str().expect("an id"));
-    ada.post(&path, json!({})).await.expect(200);
-    let second = second.await.expect("a reply").expect(201);
+    let cancel = async || ada.post(&path, json!({})).await.expect(200);
+    let second = shop.held(commit(), ada.order("second", with_card()), cancel).await.0.expect(201);
     let payments = second["invoice"]["payments"].as_array().expect("payments");
     assert_eq!(payments.len(), 1, "{payments:?}");
     assert_eq!((&payments[0]["type"], &payments[0]["amount"]), (&json!("giftCard"), &eur(1000)));
@@ -295,8 +289,9 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 
     // As a Query may return it while the transaction is applied.
     let (client, read) = (shop.customer("ada"), path.clone());
+    shop.fault_proxy().take_calls();
     let reading = tokio::spawn(async move { client.get(&read).await });
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until("it is read", async || !shop.fault_proxy().calls().is_empty()).await;
     shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": line })).await;
     assert_eq!(reading.await.expect("a reply").expect(200), order);
 
@@ -311,7 +306,7 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 async fn a_database_that_hangs_is_answered_in_time() {
     let shop = impatient_shop().await;
     shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(10)), 5);
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let reply = shop.nobody().get("/products/thing").await;
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);

@@ -1,16 +1,15 @@
 //! Gift cards that are blocked or expire: no order takes anything from them, and their money adds up.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::Match;
 use futures_util::{StreamExt as _, stream};
 use http_api::Kind;
 use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop, eur};
+use shop::{Reply, Shop, eur, until};
 
 use crate::history::{Temporary, exported, imported, open};
 use crate::invariants;
@@ -59,9 +58,7 @@ async fn no_order_takes_anything_from_a_card_after_the_answer_that_it_is_blocked
         async move { ada.order(&format!("k{at}"), with_card()).await }
     });
     let blocking = async {
-        while balance(&shop).await > INITIAL - 10_000 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("a tenth is spent", async || balance(&shop).await <= INITIAL - 10_000).await;
         block(&shop).await;
         balance(&shop).await
     };
@@ -91,14 +88,12 @@ async fn changed_on_the_way(shop: &Shop, key: &str, changes: impl FnOnce(Timesta
             true
         }
     });
-    shop.fault_proxy().inject(place, Fault::Delay(Duration::from_millis(2500)), 1);
-    let changing = async {
-        shop.until_taken().await;
+    let ada = shop.customer("ada");
+    shop.held(place, ada.order(key, with_card()), async || {
         let at = seen.lock().expect("no panic").take().expect("the time of the order");
         change(shop, "*", changes(at)).await.expect(200)
-    };
-    let ada = shop.customer("ada");
-    tokio::join!(ada.order(key, with_card()), changing)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

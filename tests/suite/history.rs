@@ -6,13 +6,13 @@ mod refused;
 mod years;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use lambda::Environment;
 use local::history::{Options, Outcome, Placement, Summary, export, import, json_schema};
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::kills::for_steps;
 
 use crate::counts::book::Book;
 use crate::invariants::breaches;
@@ -48,7 +48,7 @@ pub struct Temporary(pub PathBuf);
 
 impl Temporary {
     pub fn with(name: &str, text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("till-history-{}-{name}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("till-history-{}-{name}", uuid::Uuid::new_v4()));
         std::fs::write(&path, text).expect("the file can be written");
         Self(path)
     }
@@ -173,7 +173,7 @@ async fn an_import_that_is_killed_anywhere_continues() {
     let source = Temporary::with("killed.ndjson", &file);
     let other = Shop::open_counted().await;
     let mut kills = 0;
-    for round in 0..60_u64 {
+    for round in 0..60_usize {
         let through_the_proxy = other.operator_through_the_proxy();
         let environment = environment(&other).with(through_the_proxy);
         // Some transactions are done and not answered, or conflict with others.
@@ -183,13 +183,10 @@ async fn an_import_that_is_killed_anywhere_continues() {
             }
         }
         let files = [source.0.clone()];
-        let running = tokio::spawn(async move { import(&environment, &files, &open(), |_| Ok(())).await });
-        tokio::time::sleep(Duration::from_millis(rng.u64(1..120))).await;
-        if running.is_finished() {
+        if for_steps(round, import(&environment, &files, &open(), |_| Ok(()))).await.is_some() {
             break;
         }
-        running.abort();
-        kills += usize::from(running.await.is_err());
+        kills += 1;
         other.fault_proxy().heal();
     }
     other.fault_proxy().heal();

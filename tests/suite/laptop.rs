@@ -3,11 +3,10 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
 
 use http_api::ADMIN_SCOPE;
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::{PATIENCE, Shop};
 
 /// The host and port of the gateway.
 fn gateway(shop: &Shop) -> String {
@@ -39,7 +38,7 @@ fn send_and_go(address: &str, request: &str) -> (u16, String) {
 
 fn exchange(address: &str, request: &str, goes: bool) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     stream.write_all(request.as_bytes()).expect("it reads");
     if goes {
         stream.shutdown(Shutdown::Write).expect("it is open");

@@ -3,17 +3,12 @@
 mod accepting;
 mod waiting_room;
 
-use std::time::{Duration, Instant};
-
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
+use shop::queue::{drain_source, no_longer_queued, order_later};
 use shop::{Client, Reply, Shop, eur};
-
-/// The longest wait.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
@@ -49,16 +44,7 @@ async fn idle_shop() -> Shop {
 
 /// Polls the reply's `Location` until the order is not queued any more.
 pub async fn settled(client: &Client, reply: &Reply) -> Value {
-    let location = reply.header("location").expect("a location").to_owned();
-    let begin = Instant::now();
-    loop {
-        let order = client.get(&location).await.expect(200);
-        if order["status"] != "QUEUED" {
-            return order;
-        }
-        assert!(begin.elapsed() < PATIENCE, "{order} still waits");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    no_longer_queued(client, reply.header("location").expect("a location")).await
 }
 
 fn assert_accepted(reply: &Reply) {

@@ -7,7 +7,7 @@ use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::cells::place;
-use shop::queue::order_later;
+use shop::queue::{no_longer_queued, order_later};
 use shop::{Reply, Shop, eur};
 use tokio::task::JoinSet;
 
@@ -87,14 +87,7 @@ async fn an_order_that_waits_when_its_product_is_recalled_is_refused() {
     recall(&shop, true).await;
     shop.fault_proxy().heal();
     let path = format!("/orders/{}", waiting["orderId"].as_str().expect("an id"));
-    let rejected = loop {
-        let found = ada.get(&path).await;
-        let found = found.expect(200);
-        if found["status"] != "QUEUED" {
-            break found;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let rejected = no_longer_queued(&ada, &path).await;
     assert_eq!(rejected["status"], "REJECTED", "{rejected}");
     assert!(rejected.to_string().contains("product-recalled") && rejected.to_string().contains("thing"), "{rejected}");
     invariants::hold(&shop).await;
@@ -109,14 +102,15 @@ async fn no_cell_gives_a_unit_to_an_order_that_read_the_product_before_the_recal
             change(&shop, "thing", json!({ "price": eur(900) })).await.expect(200);
         }
         let late = Match::action("TransactWriteItems").when(|request| request.to_string().contains("\"order\""));
-        shop.fault_proxy().inject(late, Fault::Delay(Duration::from_secs(2)), 16);
+        let gate = shop.fault_proxy().hold(late, 16);
         let mut ordering = JoinSet::new();
         for at in 0..16 {
             let ada = shop.customer("ada");
             ordering.spawn(async move { ada.order(&format!("k{at}"), of(&["thing"])).await });
         }
-        tokio::time::sleep(Duration::from_millis(800)).await;
+        shop.until_taken().await;
         recall(&shop, true).await;
+        gate.open();
         for refused in ordering.join_all().await {
             assert_eq!(refused.problem(Kind::ProductRecalled)["productIds"], json!(["thing"]));
         }

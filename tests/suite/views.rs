@@ -1,7 +1,5 @@
 //! Views are counted in shards that share the load: each one that is answered, and none that was not sent.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use key_schema::value::Timestamp;
@@ -35,9 +33,7 @@ async fn concurrent_views_are_counted() {
     viewing.join_all().await;
 
     // A write whose answer comes too late is sent again, and then counts twice. Nothing else does.
-    while !shop.fault_proxy().is_idle() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    shop.until_idle().await;
     let calls = shop.fault_proxy().calls();
     let sent = |action| calls.iter().filter(|call| call.action == action && call.status != Some(400)).count();
     let (updates, puts) = (sent("UpdateItem"), sent("PutItem"));

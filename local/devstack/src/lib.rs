@@ -179,6 +179,7 @@ pub mod template;
 #[cfg(test)]
 mod test_stack;
 pub mod token;
+pub mod wait;
 
 pub use self::functions::{Endpoints, Functions};
 pub use browser_guard::refuse_other_hosts;

@@ -10,7 +10,8 @@ use super::*;
 use crate::aws_json::Service;
 use crate::deployment::Deployment;
 use crate::template::Table;
-use crate::test_stack::{Bench, PATIENCE};
+use crate::test_stack::Bench;
+use crate::wait::PATIENCE;
 
 const TEMPLATE: &str = r"
 Parameters:

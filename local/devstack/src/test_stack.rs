@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -10,6 +9,7 @@ use crate::aws_json::local_client;
 use crate::gateway::Invoke;
 use crate::sqs::Sqs;
 use crate::template::{Queue, Redrive, StreamSource};
+use crate::wait::until;
 use crate::{Functions, Options, Stack, StartConsumer, Template};
 
 /// The beginning of every template here. Its last resource is the table, whose properties may continue.
@@ -88,8 +88,6 @@ const KEPT: &str = r"
         detail: { bucket: { name: [!Ref Kept] } }
       Targets: [{ Id: GivenUp, Arn: !GetAtt GivenUp.Arn }]
 ";
-
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A template with one poller and a visibility timeout of one second. AWS would accept neither.
 pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
@@ -215,12 +213,7 @@ impl Bench {
     }
 
     async fn until<F: Future<Output = bool>>(&self, holds: impl Fn() -> F) {
-        let waiting = async {
-            while !holds().await {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time");
+        until("it happens", async || holds().await).await;
     }
 
     /// The answer of one of the stack's `/_local` routes.

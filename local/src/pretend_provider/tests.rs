@@ -1,8 +1,8 @@
 //! The pretend provider keeps to Stripe's rules.
 #![allow(clippy::expect_used, reason = "tests")]
 
+use devstack::wait::until;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
@@ -266,12 +266,7 @@ async fn api(refusals: usize) -> (String, Arc<AsyncMutex<Vec<String>>>) {
 
 /// Waits until every webhook is taken.
 async fn all_taken(provider: &PretendProvider) {
-    let waiting = async {
-        while provider.ledger().unsent().next().is_some() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("the webhooks are taken");
+    until("the webhooks are taken", async || provider.ledger().unsent().next().is_none()).await;
 }
 
 #[tokio::test]

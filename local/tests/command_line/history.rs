@@ -11,7 +11,7 @@ struct Directory(PathBuf);
 
 impl Directory {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("till-command-line-history-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("till-command-line-history-{name}-{}", uuid::Uuid::new_v4()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use devstack::wait::PATIENCE;
+
 use super::{LOCAL, Running, refused};
 
 const TABLES: [&str; 2] = ["till-local-orders", "till-local-orders-table-v2"];
@@ -100,7 +102,7 @@ fn the_functions_go_on_when_the_command_is_stopped_and_the_same_command_shows_th
 
     let begin = Instant::now();
     while !outcome(&mut moving.command(&["status"])).1.contains("copy: 3 of 3 segments done") {
-        assert!(begin.elapsed() < Duration::from_mins(1), "the functions have stopped, too");
+        assert!(begin.elapsed() < PATIENCE, "the functions have stopped, too");
         std::thread::sleep(Duration::from_millis(100));
     }
     let shown = moving.done(&["start"], "this run is done (--again starts another one)");

@@ -1,7 +1,7 @@
 //! The payment provider of the stack: the pretend one, and `--payments`.
 
+use devstack::wait::until;
 use std::process::Command;
-use std::time::Duration;
 
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -38,18 +38,12 @@ impl Shop {
 
     /// Waits until the order has this status, and its payment that one.
     async fn wait(&self, order: &str, status: &str, payment: &str) {
-        let waiting = async {
-            loop {
-                let request = self.client.get(format!("{}/orders/{order}", self.url)).bearer_auth(&self.tokens[ADA]);
-                let order: Value = request.send().await.unwrap().json().await.unwrap();
-                if order["status"] == status && order["invoice"]["payments"][0]["status"] == payment {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let in_time = tokio::time::timeout(Duration::from_secs(30), waiting).await;
-        in_time.unwrap_or_else(|_| panic!("the order never was {status}, with its payment {payment}"));
+        until(format!("the order is {status}, with its payment {payment}"), async || {
+            let request = self.client.get(format!("{}/orders/{order}", self.url)).bearer_auth(&self.tokens[ADA]);
+            let order: Value = request.send().await.unwrap().json().await.unwrap();
+            order["status"] == status && order["invoice"]["payments"][0]["status"] == payment
+        })
+        .await;
     }
 }
 
@@ -62,7 +56,7 @@ fn provider(running: &mut Running) -> String {
 /// The keys of the provider are new after a restart. Its payments are not.
 #[tokio::test]
 async fn a_customer_pays_with_a_test_card_and_the_payment_outlives_a_restart() {
-    let directory = std::env::temp_dir().join(format!("till-payments-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("till-payments-{}", uuid::Uuid::new_v4()));
     let arguments = ["--port", "0", "--data", directory.to_str().unwrap()];
     let mut running = Running::start(&arguments);
     let (pay, shop) = (provider(&mut running), Shop::of(&running).await);

@@ -19,7 +19,7 @@ async fn a_replay_publishes_events_and_names_what_it_cannot_publish() {
     let mut messages: Vec<_> = records.iter().map(message).collect();
     let pointer = json!({ "DDBStreamBatchInfo": { "shardId": "shardId-1", "startSequenceNumber": "7" } });
     messages.push(json!({ "MessageId": "m", "Body": pointer.to_string() }));
-    let file = std::env::temp_dir().join(format!("till-replay-{}.json", std::process::id()));
+    let file = std::env::temp_dir().join(format!("till-replay-{}.json", uuid::Uuid::new_v4()));
     std::fs::write(&file, json!({ "Messages": messages }).to_string()).unwrap();
 
     let replay = || Command::new(LOCAL).args(["replay", file.to_str().unwrap(), "--port", running.port()]).output();
@@ -68,7 +68,7 @@ fn a_replay_without_files_takes_the_queue_of_the_running_stack() {
 
 #[test]
 fn a_replay_on_a_deployed_bus_needs_the_table_and_the_bus() {
-    let file = std::env::temp_dir().join(format!("till-no-replay-{}.json", std::process::id()));
+    let file = std::env::temp_dir().join(format!("till-no-replay-{}.json", uuid::Uuid::new_v4()));
     std::fs::write(&file, "{}").unwrap();
     let name = file.to_str().unwrap();
     let error = refused(&["replay", name, "--table", "orders"]);

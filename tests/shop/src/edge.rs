@@ -139,6 +139,7 @@ impl Cache {
             Some(BeforeRequest::Stale { request, .. }) => request.headers,
             None => request.headers().clone(),
         };
+        let began = Instant::now();
         let fresh = self.forward(Method::GET, &path, headers, Bytes::new()).await?;
         let now = SystemTime::now();
         let answer = if let Some(old) = stored.take() {
@@ -157,6 +158,7 @@ impl Cache {
             *stored = keep(CachePolicy::new(&request, &fresh), &fresh);
             fresh
         };
+        self.count(|counts| counts.longest = counts.longest.max(began.elapsed()));
         Ok(told(for_client(condition.as_ref(), answer), "miss"))
     }
 
@@ -170,7 +172,6 @@ impl Cache {
         for name in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
             headers.remove(name);
         }
-        let began = Instant::now();
         let sent = self.http.request(method, format!("{}{path}", self.origin)).headers(headers).body(body);
         let answer = sent.send().await.map_err(Cut::other)?;
         let (status, mut headers) = (answer.status(), answer.headers().clone());
@@ -179,10 +180,7 @@ impl Cache {
         }
         let mut answer = Response::new(answer.bytes().await.map_err(Cut::other)?);
         (*answer.status_mut(), *answer.headers_mut()) = (status, headers);
-        self.count(|counts| {
-            counts.forwarded += 1;
-            counts.longest = counts.longest.max(began.elapsed());
-        });
+        self.count(|counts| counts.forwarded += 1);
         Ok(answer)
     }
 }

@@ -44,12 +44,12 @@ pub mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
+pub use devstack::wait::{PATIENCE, until, until_some};
 use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
@@ -99,9 +99,6 @@ fn uncounted(mut template: Template) -> Template {
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
     template
 }
-
-/// The longest wait for background work.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Shop {
     pub async fn open() -> Self {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use devstack::Template;
 use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
@@ -15,7 +14,7 @@ use crate::invocations::{Invocations, changed};
 use crate::kills::Kills;
 use crate::provider::{Faults, Provider};
 use crate::wire::Wire;
-use crate::{PATIENCE, Reply, Shop, uncounted};
+use crate::{PATIENCE, Reply, Shop, uncounted, until_some};
 
 /// The provider of a shop, and the keys that both know.
 pub struct Payments {
@@ -237,18 +236,13 @@ impl Shop {
     /// Waits until the order's payment has this status.
     pub async fn await_payment(&self, order: &Value, status: &str) -> Value {
         let id = order["orderId"].as_str().expect("an id");
-        let waiting = async {
-            loop {
-                let order = self.admin().get(&format!("/orders/{id}")).await.expect(200);
-                let payments = order["invoice"]["payments"].as_array().expect("payments").clone();
-                if payments.iter().any(|payment| payment["type"] == "card" && payment["status"] == status) {
-                    return order;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let last = tokio::time::timeout(PATIENCE, waiting).await;
-        last.unwrap_or_else(|_| panic!("the payment of {id} never became {status}"))
+        until_some(format!("the payment of {id} is {status}"), async || {
+            let order = self.admin().get(&format!("/orders/{id}")).await.expect(200);
+            let payments = order["invoice"]["payments"].as_array().expect("payments");
+            let mut payments = payments.iter().map(|payment| (&payment["type"], &payment["status"]));
+            payments.any(|payment| payment == (&json!("card"), &json!(status))).then_some(order)
+        })
+        .await
     }
 
     /// Waits until every event is published, and every payment that is due was settled at the provider.

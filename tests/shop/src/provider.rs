@@ -3,7 +3,6 @@
 
 use std::env;
 use std::sync::Arc;
-use std::time::Duration;
 
 use devstack::gateway::Invoke;
 use form_urlencoded::Serializer;
@@ -15,7 +14,7 @@ use crate::aws_json::OPERATOR;
 use crate::invocations::Invocations;
 use crate::kills::Kills;
 use crate::wire::Wire;
-use crate::{PATIENCE, Reply, Shop};
+use crate::{Reply, Shop, until};
 
 /// The base URL of another provider than the pretend one, and its API key.
 const URL: &str = "TILL_PAYMENTS_URL";
@@ -109,12 +108,7 @@ impl Shop {
     /// Waits until the API has taken a webhook, if the provider sends any. No webhook may be refused.
     pub async fn await_webhook(&self, provider: &Provider) {
         let Some(wire) = &provider.webhooks else { return };
-        let waiting = async {
-            while wire.statuses().is_empty() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("a webhook arrives");
+        until("a webhook arrives", async || !wire.statuses().is_empty()).await;
         let statuses = wire.statuses();
         assert!(statuses.iter().all(|status| *status == 204), "{statuses:?}");
     }

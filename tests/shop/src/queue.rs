@@ -6,7 +6,7 @@ use devstack::template::QueueSource;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{Client, Reply, Shop};
+use crate::{Client, Reply, Shop, until_some};
 
 pub const QUEUE: &str = "till-local-write-queue";
 pub const DEAD_LETTERS: &str = "till-local-dead-letters";
@@ -19,6 +19,12 @@ pub fn url(queue: &str) -> String {
 pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
     let headers = [("idempotency-key", key), ("prefer", "respond-async")];
     client.send(Method::POST, "/orders", &headers, Some(body.to_string())).await
+}
+
+/// The order at this path, as soon as it no longer waits.
+pub async fn no_longer_queued(client: &Client, path: &str) -> Value {
+    let look = async || Some(client.get(path).await.expect(200)).filter(|order| order["status"] != "QUEUED");
+    until_some(format!("{path} no longer waits"), look).await
 }
 
 /// The event source of the drain.

@@ -1,7 +1,6 @@
 //! The search index of a shop: a pretend OpenSearch of its own, or a part of the cluster that the environment names.
 
 use std::env;
-use std::time::Instant;
 
 use devstack::Template;
 use lambda::Environment;
@@ -11,7 +10,7 @@ use local::reindex::{reindex, variables};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::{PATIENCE, Shop};
+use crate::{Shop, until_some};
 
 /// The environment variable with the base URL of an OpenSearch cluster without users. Tests that use it run one after the
 /// other, because all shops have the same names of indexes.
@@ -98,14 +97,7 @@ impl Shop {
 
     /// Searches until the answer is as expected. The index follows after a while.
     pub async fn search_until(&self, query: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        let begin = Instant::now();
-        loop {
-            let found = self.nobody().get(&format!("/search?{query}")).await.expect(200);
-            if is_so(&found) {
-                return found;
-            }
-            assert!(begin.elapsed() < PATIENCE, "{query}: {found}");
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        let search = async || Some(self.nobody().get(&format!("/search?{query}")).await.expect(200)).filter(&is_so);
+        until_some(format!("the index has {query}"), search).await
     }
 }

@@ -1,6 +1,7 @@
 //! The real gateway behind an edge: a cache by RFC 9111 that all clients share (`shop::edge`).
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
@@ -9,36 +10,37 @@ use http_api::{Kind, Verb};
 use local::functions::{self, routes};
 use reqwest::Method;
 use serde_json::json;
-use shop::Shop;
 use shop::edge::{Edge, VERDICT};
 use shop::events::{event, functions_by_event_time};
 use shop::payments::Payments;
+use shop::{Shop, until};
 
 use crate::access::Sample;
 
 /// `CacheSeconds` of the template.
 const LIFETIME: Duration = Duration::from_secs(1);
 
-const CLIENTS: usize = 30;
+const CLIENTS: usize = 12;
 
-/// Many clients ask for this page for some seconds. Returns how often the table was read, for how long they asked, and
-/// the number of their requests.
-async fn crowd(shop: &Shop, edge: &Edge, path: &str, status: u16) -> (usize, Duration, usize) {
+/// Many clients ask for this page until the edge has asked the gateway three times. Returns how often the table was read,
+/// and for how long they asked.
+async fn crowd(shop: &Shop, edge: &Edge, path: &str, status: u16) -> (usize, Duration) {
     shop.fault_proxy().take_calls();
     let client = shop.nobody().at(edge.url());
-    let began = Instant::now();
+    let (began, before) = (Instant::now(), edge.counts());
     let ask = async || {
-        let mut asked = 0;
-        while began.elapsed() < Duration::from_millis(3300) {
+        for asked in 0.. {
+            let counts = edge.counts();
+            if asked > 5 && counts.forwarded >= before.forwarded + 3 {
+                break;
+            }
             assert_eq!(client.get(path).await.status, status);
-            asked += 1;
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        asked
     };
-    let asked: Vec<usize> = join_all((0..CLIENTS).map(|_| ask())).await;
+    join_all((0..CLIENTS).map(|_| ask())).await;
     let reads = shop.fault_proxy().take_calls().into_iter().filter(|call| call.action == "Query").count();
-    (reads, began.elapsed(), asked.into_iter().sum())
+    (reads, began.elapsed())
 }
 
 /// The edge asks the gateway again only when its copy is a second old, and then once for all clients that wait.
@@ -48,14 +50,13 @@ async fn a_hot_product_s_page_reaches_the_table_at_most_once_a_second() {
     shop.product("thing", 1000, 10).await;
     let edge = Edge::of(shop.url()).await;
     for (path, status) in [("/products/thing", 200), ("/products/none", 404)] {
-        let (reads, took, asked) = crowd(&shop, &edge, path, status).await;
+        let (reads, took) = crowd(&shop, &edge, path, status).await;
         let most = took.as_secs() + 1;
-        assert!(reads as u64 <= most && reads > 1, "{path}: {reads} reads in {took:?}");
-        assert!(asked > 5 * CLIENTS, "{path}: only {asked} requests");
+        assert!(reads as u64 <= most, "{path}: {reads} reads in {took:?}");
     }
     let counts = edge.counts();
     assert!(counts.revalidated > 0, "the product does not change, so the gateway answers 304: {counts:?}");
-    assert!(counts.hits > 10 * counts.forwarded, "{counts:?}");
+    assert!(counts.hits > 5 * counts.forwarded, "{counts:?}");
 }
 
 /// The stock only grows, so a number tells how old an answer is.
@@ -67,24 +68,28 @@ async fn no_answer_is_older_than_its_lifetime() {
     let (admin, client) = (shop.admin(), shop.nobody().at(edge.url()));
     // Each stock, and the time from which on it was in the table.
     let written = Mutex::new(vec![(Instant::now(), 0)]);
-    let began = Instant::now();
-    let is_running = || began.elapsed() < Duration::from_millis(4200);
+    // The answers that were older than the stock when they were asked for.
+    let old = AtomicUsize::new(0);
+    let is_running = || edge.counts().forwarded < 5 || old.load(Ordering::Relaxed) == 0;
     let write = async {
         while is_running() {
             let body = json!({ "delta": 1 });
             let reply = admin.send_to_any_version(Method::POST, "/products/thing/stock", &body).await.expect(200);
             let stock = reply["available"].as_u64().expect("a number");
             written.lock().unwrap().push((Instant::now(), stock));
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     // Each stock that a client saw, and when its request began.
     let read = async || {
         let mut seen = Vec::new();
         while is_running() {
-            let asked = Instant::now();
+            let (asked, newest) = (Instant::now(), written.lock().unwrap().last().map_or(0, |(_, stock)| *stock));
             let reply = client.get("/products/thing").await;
             let is_hit = reply.header(VERDICT) == Some("hit");
-            seen.push((asked, reply.expect(200)["available"].as_u64().expect("a number"), is_hit));
+            let stock = reply.expect(200)["available"].as_u64().expect("a number");
+            old.fetch_add(usize::from(is_hit && stock < newest), Ordering::Relaxed);
+            seen.push((asked, stock));
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         seen
@@ -94,14 +99,11 @@ async fn no_answer_is_older_than_its_lifetime() {
     let bound = LIFETIME + edge.counts().longest;
     let written = written.into_inner().unwrap();
     let stock_at = |moment: Instant| written.iter().rev().find(|(since, _)| *since <= moment).map_or(0, |(_, n)| *n);
-    let mut old = 0;
-    for (asked, stock, is_hit) in seen.into_iter().flatten() {
+    for (asked, stock) in seen.into_iter().flatten() {
         if let Some(earliest) = asked.checked_sub(bound) {
             assert!(stock >= stock_at(earliest), "{stock} is older than {bound:?}");
         }
-        old += usize::from(is_hit && stock < stock_at(asked));
     }
-    assert!(old > 0, "the edge kept nothing, so this proves nothing");
 }
 
 /// The edge passes tokens on and keeps what it may. Each private answer goes to its owner alone.
@@ -163,6 +165,11 @@ async fn a_client_with_a_current_copy_gets_a_304_from_the_edge_too() {
     let client = shop.nobody().at(edge.url());
     let first = client.get("/products/thing").await;
     let tag = first.header("etag").expect("a tag").to_owned();
-    let again = client.send(Method::GET, "/products/thing", &[("if-none-match", &tag)], None).await;
-    assert_eq!((again.status, again.header(VERDICT), again.header("etag")), (304, Some("hit"), Some(&*tag)));
+    // On a slow machine the first copy may be too old.
+    until("the edge answers by itself", async || {
+        let again = client.send(Method::GET, "/products/thing", &[("if-none-match", &tag)], None).await;
+        assert_eq!((again.status, again.header("etag")), (304, Some(&*tag)));
+        again.header(VERDICT) == Some("hit")
+    })
+    .await;
 }

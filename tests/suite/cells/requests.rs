@@ -1,17 +1,15 @@
 //! The requests of orders from cells, and the rate of conflicts between them.
 
-use std::fmt::Write as _;
-use std::io::{Write as _, stderr};
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Call, Fault, Match};
 use http_api::Kind;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use shop::Shop;
 use shop::cells::lay_out;
-use tokio::task::JoinSet;
 
-use super::{actions, adjust, all_at_once, change, conserved, in_cells, order, shop, things, units};
+use super::{actions, adjust, all_at_once, change, conserved, in_cells, shop, things, units};
 
 /// Idempotency keys whose orders have different own cells.
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
@@ -126,59 +124,51 @@ async fn an_order_in_progress_while_the_cells_change_is_not_refused() {
         let shop = Shop::with_ada().await;
         in_cells(&shop, 8, before).await.expect(201);
         let is_order = |request: &Value| request.to_string().contains("\"order\"");
-        let late = Fault::Delay(Duration::from_millis(400));
-        shop.fault_proxy().inject(Match::action("TransactWriteItems").when(is_order), late, 8);
-        let ordering = tokio::spawn({
-            let ada = shop.customer("ada");
-            async move { ada.order("k", things(if before == 1 { 8 } else { 1 })).await }
-        });
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        change(&shop.admin(), json!({ "cells": after })).await.expect(200);
-        ordering.await.expect("a reply").expect(201);
-        shop.fault_proxy().heal();
+        let commit = Match::action("TransactWriteItems").when(is_order);
+        let (ada, admin) = (shop.customer("ada"), shop.admin());
+        let ordering = ada.order("k", things(if before == 1 { 8 } else { 1 }));
+        let change = async || change(&admin, json!({ "cells": after })).await.expect(200);
+        shop.held(commit, ordering, change).await.0.expect(201);
         conserved(&shop, 8).await;
     }
 }
 
-/// The conflicts and the duration of 100 orders of one product, 10 at a time, with transactions of this duration.
-async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
+/// The number of 100 orders that would meet another one if ten wrote at a time: their transactions have an item in common.
+async fn meetings(cells: u8) -> usize {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 20_000, cells).await.expect(201);
-    shop.fault_proxy().hold_items(takes);
     shop.fault_proxy().take_calls();
-    let began = Instant::now();
-    let mut buyers = JoinSet::new();
-    for buyer in 0..10 {
-        let ada = shop.customer("ada");
-        buyers.spawn(async move {
-            for at in 0..10 {
-                order(&ada, &format!("{buyer}-{at}"), things(1)).await.expect(201);
-            }
-        });
+    for at in 0..100 {
+        shop.customer("ada").order(&format!("k{at}"), things(1)).await.expect(201);
     }
-    buyers.join_all().await;
-    let took = began.elapsed();
-    let conflicts =
-        shop.fault_proxy().take_calls().iter().filter(|call| matches!(call.fault, Some(Fault::Cancel { .. }))).count();
-    shop.fault_proxy().hold_items(Duration::ZERO);
+    let mut calls = shop.fault_proxy().take_calls();
+    calls.retain(|call| call.action == "TransactWriteItems");
+    let items = |call: &Call| -> Vec<String> {
+        let writes = call.request["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object);
+        let keys = writes
+            .flat_map(Map::values)
+            .map(|write| if write["Key"].is_null() { &write["Item"] } else { &write["Key"] });
+        keys.map(|key| format!("{} {}", key["PK"]["S"], key["SK"]["S"])).collect()
+    };
+    let mut meetings = 0;
+    for ten in calls.chunks(10) {
+        let mut seen = BTreeSet::new();
+        for items in ten.iter().map(items) {
+            meetings += usize::from(items.iter().any(|item| seen.contains(item)));
+            seen.extend(items);
+        }
+    }
     conserved(&shop, 20_000).await;
-    (conflicts, took)
+    meetings
 }
 
 /// `cargo test -p tests --test suite in_each_others_way -- --nocapture` prints the figures.
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_from_many_cells_are_seldom_in_each_others_way() {
-    let mut told = String::new();
-    let mut conflicts = Vec::new();
-    for cells in [1, 8, 32] {
-        let (cancelled, took) = rush(cells, Duration::from_millis(10)).await;
-        conflicts.push(cancelled);
-        let rate = 100.0 / took.as_secs_f64();
-        writeln!(told, "{cells} cells: {cancelled} transactions cancelled of 100 orders, {rate:.0} orders a second")
-            .expect("a text");
-    }
-    _ = stderr().write_all(told.as_bytes());
-    assert!(3 * conflicts[1] < 2 * conflicts[0] && 3 * conflicts[2] < conflicts[0], "{told}");
+    let [one, eight, many] = [meetings(1).await, meetings(8).await, meetings(32).await];
+    let told = format!("of 100 orders meet another one: {one} with one cell, {eight} with 8, {many} with 32");
+    eprintln!("{told}");
+    assert!(one == 90 && 3 * eight < 2 * one && 3 * many < one, "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

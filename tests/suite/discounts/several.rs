@@ -1,8 +1,6 @@
 //! Several codes on an order, and codes of a category.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Access, Consumed, Fault, Match};
+use devstack::fault_proxy::{Access, Consumed, Match};
 use futures_util::future::join_all;
 use http_api::Kind;
 use reqwest::Method;
@@ -150,14 +148,13 @@ async fn no_code_among_several_is_used_more_often_than_it_may() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_code_that_is_revoked_meanwhile_leaves_the_other_one_unused() {
     let shop = shop(&[combinable("ONE", 10, 5), combinable("TWO", 10, 5)]).await;
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_millis(2500)), 1);
-    let revoking = async {
-        shop.until_taken().await;
+    let revoking = async || {
         let revoked = Some(json!({ "revoked": true }).to_string());
         shop.admin().send(Method::PATCH, "/discounts/TWO", &[("if-match", "*")], revoked).await.expect(200);
     };
     let ada = shop.customer("ada");
-    let (reply, ()) = tokio::join!(ada.order("k", order(1, 1, &["ONE", "TWO"])), revoking);
+    let commit = Match::action("TransactWriteItems");
+    let (reply, ()) = shop.held(commit, ada.order("k", order(1, 1, &["ONE", "TWO"])), revoking).await;
     assert_eq!(reply.problem(Kind::DiscountInvalid)["code"], "TWO");
     assert_eq!((uses(&shop, "ONE").await, uses(&shop, "TWO").await), (json!(0), json!(0)));
     assert_eq!(shop.available("cup").await, 1000);

@@ -23,7 +23,7 @@ async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects
         shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": body })).await;
     }
     order_later(&ada, "k", things(1)).await;
-    until(async || shop.queued().await == 0).await;
+    until("no message is left", async || shop.queued().await == 0).await;
     assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 
     let dead = shop.take_from(DEAD_LETTERS).await;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Call, Match};
 use devstack::gateway::Invoke;
@@ -19,13 +18,11 @@ use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 use shop::reconcile::reconciled;
 use shop::stream::{Tail, is_wanted};
-use shop::{Shop, eur};
+use shop::{Shop, eur, until};
 
 use super::guests::{FINISHED_GUEST, GUEST, GuestOfWorld, NEW_GUEST};
 use super::kinds::{Injection, Service};
 use crate::queue::things;
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The initial data of every copy.
 pub struct Seed {
@@ -279,11 +276,7 @@ impl World {
         for proxy in all {
             proxy.heal();
         }
-        let begin = Instant::now();
-        while !all.iter().all(|proxy| proxy.is_idle()) {
-            assert!(begin.elapsed() < PATIENCE, "calls are still under way");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("no call is under way", async || all.iter().all(|proxy| proxy.is_idle())).await;
     }
 
     /// The calls since this was last called.

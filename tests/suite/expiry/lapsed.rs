@@ -1,7 +1,5 @@
 //! Paid orders whose authorization lapsed end, too, unless the customer pays again in time.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use shop::Shop;
@@ -132,14 +130,11 @@ async fn an_order_that_is_paid_again_while_it_expires_stays() {
     let again = shop.start_payment(&order).await.expect(200);
     shop.age_payments_due().await;
     // The expiry has read the order, and its transaction reaches the table after the payment.
-    let slow = Fault::Delay(Duration::from_millis(2500));
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), slow, 1);
-    let pay = async {
-        shop.until_taken().await;
+    let pay = async || {
         shop.confirm(&again, VISA).await;
         shop.await_payment(&order, "authorized").await;
     };
-    let (report, ()) = tokio::join!(shop.expire(), pay);
+    let (report, ()) = shop.held(Match::action("TransactWriteItems"), shop.expire(), pay).await;
     assert_eq!(report, json!({ "expired": 0, "settled": 1, "failed": 0, "done": true }));
     assert_eq!((status(&shop, &order).await, due(&shop).await), (json!("PAID"), Vec::new()));
     invariants::hold(&shop).await;

@@ -1,10 +1,8 @@
 //! A retry after a lost answer or an inconsistent read is distinguished from another client's change.
 
-use std::time::{Duration, Instant};
-
 use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::{Shop, until};
 
 use super::Change::{Cancel, Capture, Ship};
 use super::{ask, shop_with_order, status};
@@ -12,11 +10,8 @@ use crate::invariants;
 
 /// Waits until a function has made this call.
 async fn until_asked(shop: &Shop, action: &str) {
-    let begin = Instant::now();
-    while !shop.fault_proxy().calls().iter().any(|call| call.action == action) {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{action} is never asked");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let is_asked = async || shop.fault_proxy().calls().iter().any(|call| call.action == action);
+    until(format!("{action} is asked"), is_asked).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,16 +27,10 @@ async fn a_capture_that_is_reported_twice_is_not_refused_because_of_an_inconsist
     let put = async |item: &Value| shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
     put(&stale).await;
     shop.fault_proxy().take_calls();
-    shop.fault_proxy().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
-    let (admin, again) = (shop.admin(), order.clone());
-    let asking = tokio::spawn(async move { ask(&admin, &again, Capture).await });
-    until_asked(&shop, "Query").await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    put(&captured).await;
-    let reply = asking.await.expect("a reply");
+    let (admin, look) = (shop.admin(), Match::action("TransactGetItems"));
+    let (reply, ()) = shop.held(look, ask(&admin, &order, Capture), async || drop(put(&captured).await)).await;
     assert!(reply.header("idempotent-replayed").is_some());
     assert_eq!(reply.expect(200)["payments"][1]["status"], "captured");
-    assert_eq!(shop.fault_proxy().pending(), 0, "the refusal was not looked into");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +39,7 @@ async fn a_flag_does_not_make_the_only_shipment_look_like_a_replay() {
     ask(&shop.admin(), &order, Capture).await.expect(200);
     shop.fault_proxy().take_calls();
     shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
-    shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
+    let gate = shop.fault_proxy().hold(Match::action("Query"), 2);
     let (admin, shipped) = (shop.admin(), order.clone());
     let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
     until_asked(&shop, "UpdateItem").await;
@@ -68,6 +57,7 @@ async fn a_flag_does_not_make_the_only_shipment_look_like_a_replay() {
         },
     });
     shop.dynamodb("UpdateItem", &update).await;
+    gate.open();
     let reply = asking.await.expect("a reply");
     assert_eq!(reply.header("idempotent-replayed"), None);
     let order = reply.expect(200);

@@ -2,9 +2,9 @@
 
 mod damages;
 
+use shop::kills::for_steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -188,9 +188,9 @@ async fn an_archive_that_is_killed_anywhere_goes_on_and_doubles_nothing() {
     let written = loop {
         // Dropped in the middle of whatever it does.
         let work = write(&location, &table, Some(40), |_, _| {});
-        match tokio::time::timeout(Duration::from_millis(2 + kills * 4), work).await {
-            Ok(written) => break written.expect("the archive is written"),
-            Err(_) => kills += 1,
+        match for_steps(2 + kills * 4, work).await {
+            Some(written) => break written.expect("the archive is written"),
+            None => kills += 1,
         }
         let verdict = verify(&location, &table, Against::Table, |_, _| {}).await;
         let there = left.bucket.list("old/tables/AWSDynamoDB/killed/data/").await.expect("a list").len();

@@ -12,7 +12,8 @@ use key_schema::value::Timestamp;
 use lambda::FromEnvironment as _;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::kills::for_steps;
+use shop::{Shop, until};
 use table::{Budget, Pairs, Write};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -82,13 +83,16 @@ impl Operator {
 
     /// Goes to a neighbouring phase as soon as the repairs that are due, and those that come meanwhile, are carried out.
     pub async fn step_when_repaired(&self, to: Phase) {
-        loop {
+        until(format!("a step to {to:?}"), async || {
             self.repair().await;
-            match &self.obstacles(to).await[..] {
-                [] => return self.step(to).await,
-                obstacles => assert!(matches!(obstacles, [Obstacle::RepairsDue(_)]), "{obstacles:?}"),
+            let state = self.mover.state().await.expect("the state");
+            if let [Obstacle::RepairsDue(_)] = self.mover.obstacles(&state, to, true)[..] {
+                return false;
             }
-        }
+            assert_eq!(self.mover.step(&state, to, true).await.expect("a step").phase, to);
+            true
+        })
+        .await;
     }
 
     /// Compares the tables, and checks that nothing differs.
@@ -170,7 +174,7 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
     let state = operator.mover.state().await.expect("the state");
     operator.mover.start(&state, CopyTask::Copy, 3).await.expect("the run starts");
     let mut kills = 0;
-    for milliseconds in (3..).map(|round| 1 << round.min(14)) {
+    for steps in (2..).map(|round| 1 << round.min(14)) {
         let state = operator.mover.state().await.expect("the state");
         let mut left = state.segments.into_iter().filter(|segment| !segment.is_done).peekable();
         if left.peek().is_none() {
@@ -179,8 +183,8 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
         for segment in left {
             // Dropped in the middle of whatever it does.
             let mut worker = operator.worker();
-            let work = worker.work(segment, None, |_| {});
-            kills += u32::from(tokio::time::timeout(Duration::from_millis(milliseconds), work).await.is_err());
+            let work = Box::pin(worker.work(segment, None, |_| {}));
+            kills += u32::from(for_steps(steps, work).await.is_none());
         }
         operator.repair().await;
     }

@@ -1,13 +1,11 @@
 //! The functions of a move survive every fault at every call.
 
-use std::time::Duration;
-
 use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use serde_json::json;
-use shop::Shop;
 use shop::seed::{random, sample};
+use shop::{Shop, until};
 
 use super::MovingShop;
 use super::copying::Operator;
@@ -72,9 +70,7 @@ impl World {
         for proxy in all {
             proxy.heal();
         }
-        while !all.iter().all(|proxy| proxy.is_idle()) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("no call is under way", async || all.iter().all(|proxy| proxy.is_idle())).await;
     }
 
     /// A sample of the faults of the calls since the last one, each once: every kind of fault at every kind of call. Those

@@ -1,7 +1,5 @@
 //! Accepting an order into the queue: its cost, partial failures, and orders that are not accepted.
 
-use std::time::Duration;
-
 use axum::Router;
 use axum::http::StatusCode;
 use devstack::Endpoints;
@@ -14,7 +12,7 @@ use serde_json::{Value, json};
 use shop::events::event;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
-use shop::{Client, eur};
+use shop::{Client, eur, until};
 use tokio::net::TcpListener;
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, settled, things, throttle};
@@ -61,7 +59,7 @@ async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is
         let ada = ada.clone();
         async move { order_later(&ada, "k", things(1)).await }
     });
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    until("it is refused", async || shop.fault_proxy().calls().iter().any(|call| call.fault.is_some())).await;
     shop.fault_proxy().limit_writes(None).await;
     assert_accepted(&patient.await.expect("a reply"));
     assert_eq!(shop.queued().await, 1);
@@ -250,17 +248,13 @@ async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
     let messages = shop.take_messages().await;
     // One of two concurrent deliveries is slow. Meanwhile the other one finds no stock and refuses the order, and then stock is added.
     let is_order = |request: &Value| request.to_string().contains("\"order\"");
-    let slow = Fault::Delay(Duration::from_millis(1500));
-    shop.fault_proxy().inject(commit().when(is_order), slow, 1);
-    let drain = shop.drainer();
-    let slow = tokio::spawn(drain(json!({ "Records": messages })));
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    adjust(&admin, -10).await;
-    shop.drain(&messages).await;
-    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
-    adjust(&admin, 10).await;
-    slow.await.expect("it does not panic").expect("an answer");
-    assert_eq!(shop.fault_proxy().pending(), 0);
+    let quick = async || {
+        adjust(&admin, -10).await;
+        shop.drain(&messages).await;
+        assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+        adjust(&admin, 10).await;
+    };
+    shop.held(commit().when(is_order), shop.drain(&messages), quick).await;
     assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
     assert_eq!(shop.available("thing").await, 10);
 }

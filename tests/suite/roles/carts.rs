@@ -1,10 +1,9 @@
 //! Orders of carts of the day that finds what functions are permitted.
 
 use reqwest::Method;
-use shop::Shop;
 use shop::queue::order_later;
+use shop::{Shop, until};
 
-use super::day::until;
 use crate::queue::things;
 
 /// A cart is asked for and ordered at once, and another one later.

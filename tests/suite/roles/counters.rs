@@ -1,18 +1,18 @@
 //! The counters on the eventful day: counts that wait, and counters that are wrong.
 
 use devstack::fault_proxy::{Fault, Match};
-use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 use shop::Shop;
 
 use crate::queue::things;
 
 /// Two batches meet others. The first one is parked and folded, the second one is parked, and left to the comparison.
-pub async fn parked(shop: &Shop) {
+/// Returns the day of the first one.
+pub async fn parked(shop: &Shop) -> String {
     shop.settle().await;
     let counting = |request: &Value| ["shard#", "day#"].iter().all(|key| request.to_string().contains(key));
     shop.fault_proxy().inject(Match::action("TransactWriteItems").when(counting), Fault::conflict(1), 2);
-    shop.customer("ada").order("parked", things(1)).await.expect(201);
+    let order = shop.customer("ada").order("parked", things(1)).await.expect(201);
     shop.settle().await;
     let of_lease = |request: &Value| request.to_string().contains("fold#");
     let refused = Fault::Refused { status: 400, exception: "AccessDeniedException" };
@@ -20,14 +20,15 @@ pub async fn parked(shop: &Shop) {
     shop.customer("ada").order("left", things(1)).await.expect(201);
     shop.settle().await;
     shop.fault_proxy().heal();
+    order["placedAt"].as_str().expect("a time")[..10].to_owned()
 }
 
-/// Makes a counter of every kind wrong, repairs all of them, and runs the schedule.
-pub async fn drifted(shop: &Shop) {
+/// Makes a counter of every kind wrong, that of a day with orders among them, repairs all of them, and runs the schedule.
+pub async fn drifted(shop: &Shop, day: &str) {
     shop.settle().await;
     shop.add("c#ada", "stats", "orders", 3).await;
     shop.add("p#thing", "stats", "units", 5).await;
-    shop.add(&format!("day#{}", Timestamp::now().day()), "totals", "orders", 1).await;
+    shop.add(&format!("day#{day}"), "totals", "orders", 1).await;
     let report = shop.reconcile(true).await;
     assert_eq!(report["repaired"], 3, "{report}");
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");

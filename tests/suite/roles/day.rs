@@ -1,7 +1,5 @@
 //! An eventful day: every route and every consumer, with the situations in which they make rare calls.
 
-use std::time::{Duration, Instant};
-
 use devstack::fault_proxy::{Call, Fault, Match, WriteLimit};
 use devstack::iam::Ruling;
 use devstack::template::Function;
@@ -16,26 +14,16 @@ use shop::payments::Payments;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 use shop::reconcile::reconciled;
-use shop::{Shop, eur};
+use shop::{Shop, eur, until};
 use tokio::sync::OnceCell;
 
 use crate::history::exported;
 use crate::queue::things;
 use crate::sample_events::routes_by_event_time;
 
-const PATIENCE: Duration = Duration::from_mins(2);
-
 /// The number of orders for a stock in two cells. Each order takes its units from a random cell, so the probability that
 /// all of them take them from the same cell is one in eight million.
 const ENOUGH_FOR_BOTH_CELLS: usize = 24;
-
-pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let begin = Instant::now();
-    while !is_so().await {
-        assert!(begin.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
 
 /// A shop whose event sources do not retry.
 async fn open() -> Shop {
@@ -370,8 +358,8 @@ async fn live() -> Day {
     super::races::raced(&shop).await;
     super::erasures::erased(&shop).await;
     super::carts::ordered(&shop).await;
-    super::counters::parked(&shop).await;
-    super::counters::drifted(&shop).await;
+    let day = super::counters::parked(&shop).await;
+    super::counters::drifted(&shop, &day).await;
     waiting(&shop).await;
     lost(&shop).await;
     Day {

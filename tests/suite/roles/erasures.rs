@@ -50,7 +50,7 @@ pub async fn erased(shop: &Shop) {
     let now = format!("/orders/{}", now["orderId"].as_str().expect("an id"));
     let later = order_later(&zoe, "to an address, later", addressed).await;
     let later = later.header("location").expect("a location").to_owned();
-    super::day::until("it is placed", async || zoe.get(&later).await.body["status"] == "PAID").await;
+    shop::until("it is placed", async || zoe.get(&later).await.body["status"] == "PAID").await;
     for order in [now, later] {
         zoe.post(&format!("{order}/cancellation"), json!({})).await.expect(200);
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use lambda::FromEnvironment as _;
 use local::reindex::reindex;
 use serde_json::{Value, json};
+use shop::kills::for_steps;
 use shop::{Client, Shop, eur};
 
 async fn create(client: &Client, id: &str) {
@@ -67,11 +67,10 @@ async fn a_run_that_is_killed_anywhere_or_beside_another_leaves_one_whole_index(
     }
     shop.search_until("", |found| found["total"] == 10).await;
     let environment = shop.indexer();
-    for milliseconds in [0, 1, 3, 5, 8, 12, 20, 40, 80] {
-        let killed = tokio::time::timeout(Duration::from_millis(milliseconds), reindex(&environment, |_| ())).await;
-        drop(killed);
+    for steps in [0, 1, 3, 5, 8, 12, 20, 40, 80] {
+        _ = for_steps(steps, reindex(&environment, |_| ())).await;
         let found = shop.nobody().get("/search").await.expect(200);
-        assert_eq!(found["total"], 10, "killed after {milliseconds} ms");
+        assert_eq!(found["total"], 10, "killed after {steps} steps");
     }
     let (first, second) = tokio::join!(reindex(&environment, |_| ()), reindex(&environment, |_| ()));
     assert!(first.is_ok() || second.is_ok(), "{first:?} {second:?}");

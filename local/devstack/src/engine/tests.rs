@@ -80,7 +80,7 @@ fn a_write_and_a_read_of_the_stream_take_no_longer_after_many_records_in_memory(
 
 #[test]
 fn a_write_and_a_read_of_the_stream_take_no_longer_after_many_records_in_a_file() {
-    let directory = std::env::temp_dir().join(format!("devstack-growth-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("devstack-growth-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir_all(&directory).unwrap();
     costs_the_same_after_many_records(directory.join(DATABASE_FILE).to_str().unwrap());
     std::fs::remove_dir_all(&directory).unwrap();

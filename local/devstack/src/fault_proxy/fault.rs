@@ -1,8 +1,10 @@
 //! Faults between a function and DynamoDB.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 /// The Region and account in the embedded engine's own ARNs.
 const LOCAL: &str = "dynoxide:000000000000";
@@ -39,6 +41,8 @@ pub enum Fault {
     Unprocessed(usize),
     /// The call is delayed by this time.
     Delay(Duration),
+    /// The call is delayed until the gate opens.
+    Held(Gate),
     /// The connection is cut before the call reaches DynamoDB. The call has no effect.
     CutBefore,
     /// The connection is cut after DynamoDB answered. The call took effect, and the client does not know.
@@ -54,6 +58,33 @@ pub enum Fault {
     },
     /// Every entry of a batch fails. The call has no effect.
     FailedEntries,
+}
+
+/// Holds calls until it opens.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    /// A gate that is closed.
+    pub fn closed() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    /// Lets all calls pass, now and later.
+    pub fn open(&self) {
+        self.0.close();
+    }
+
+    pub(super) async fn passed(&self) {
+        // There are no permits: waiting for one ends when the semaphore is closed.
+        _ = self.0.acquire().await;
+    }
+}
+
+impl PartialEq for Gate {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Fault {
@@ -127,7 +158,12 @@ impl Fault {
                 Some((*status, json!({ "__type": exception, "message": "The service was told to refuse." })))
             }
             Self::FailedEntries => Some((200, failed_entries(request))),
-            Self::Unprocessed(_) | Self::Delay(_) | Self::CutBefore | Self::CutAfter | Self::Late(_) => None,
+            Self::Unprocessed(_)
+            | Self::Delay(_)
+            | Self::Held(_)
+            | Self::CutBefore
+            | Self::CutAfter
+            | Self::Late(_) => None,
         }
     }
 }

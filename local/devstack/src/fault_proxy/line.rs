@@ -151,6 +151,7 @@ impl Line {
         match &call.fault {
             Some(Fault::CutBefore | Fault::Late(_)) => bail!("the connection is cut"),
             Some(Fault::Delay(delay)) => tokio::time::sleep(*delay).await,
+            Some(Fault::Held(gate)) => gate.passed().await,
             Some(Fault::Unprocessed(count)) => unprocessed = Some(fault::hold_back(&mut asked, *count)),
             Some(fault) => {
                 if let Some(refusal) = fault.refusal(&call.request) {

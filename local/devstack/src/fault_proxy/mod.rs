@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 pub use self::capacity::{Access, Consumed, write_units_per_second};
-pub use self::fault::Fault;
+pub use self::fault::{Fault, Gate};
 pub use self::limit::WriteLimit;
 pub use self::rule::Match;
 pub use self::serve::serve_or_cut;
@@ -106,6 +106,13 @@ impl FaultProxy {
     /// Like [`FaultProxy::inject`], but skips the first `skip` matching calls.
     pub fn inject_after(&self, skip: usize, matching: Match, fault: Fault, times: usize) {
         self.line.state().rules.push(Rule::counted(matching, fault, skip, times));
+    }
+
+    /// Holds the next `times` matching calls until the gate that is returned opens.
+    pub fn hold(&self, matching: Match, times: usize) -> Gate {
+        let gate = Gate::closed();
+        self.inject(matching, Fault::Held(gate.clone()), times);
+        gate
     }
 
     /// Injects this fault into a share of the matching calls, from 0 (none) to 1 (all), until [`FaultProxy::heal`].

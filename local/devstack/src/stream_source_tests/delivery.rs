@@ -1,8 +1,10 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::Options;
 use crate::template::{Pattern, StartingPosition};
-use crate::test_stack::{Bench, PATIENCE, stream_template};
+use crate::test_stack::{Bench, stream_template};
 use crate::{Functions, Stack};
 
 #[tokio::test]
@@ -113,9 +115,10 @@ async fn a_source_that_is_not_enabled_consumes_nothing() {
 async fn waiting_for_a_busy_stack_ends_with_an_error() {
     let bench = Bench::start(stream_template(|_| {}), |_| std::future::pending()).await;
     bench.put(&["a"]).await;
-    let error = bench.stack.settle_streams(PATIENCE / 100).await.unwrap_err().to_string();
+    let short = Duration::from_millis(100);
+    let error = bench.stack.settle_streams(short).await.unwrap_err().to_string();
     assert_eq!(error, "the consumers of the stream are still busy after 0.1 s");
-    let error = bench.stack.settle(PATIENCE / 100).await.unwrap_err().to_string();
+    let error = bench.stack.settle(short).await.unwrap_err().to_string();
     assert_eq!(error, "the event sources are still busy after 0.1 s: every consumed queue is empty");
 }
 

@@ -6,7 +6,8 @@ mod windows;
 use serde_json::{Value, json};
 
 use crate::aws_json::Service;
-use crate::test_stack::{Bench, Call, PATIENCE};
+use crate::test_stack::{Bench, Call};
+use crate::wait::PATIENCE;
 
 /// Helpers for tests of the stream.
 impl Bench {

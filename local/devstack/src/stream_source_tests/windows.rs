@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::template::Template;
-use crate::test_stack::{Bench, Call, PATIENCE, stream_template};
+use crate::test_stack::{Bench, Call, stream_template};
+use crate::wait::{PATIENCE, until_some};
 
 /// A window that does not end during a test.
 const ENDLESS: u64 = 1_000_000_000;
@@ -25,20 +26,37 @@ fn flags(call: &Call) -> (&Value, bool, bool) {
     (&call.event["state"], flag("isFinalInvokeForWindow"), flag("isWindowTerminatedEarly"))
 }
 
-/// Waits until a window of this many seconds begins.
-async fn beginning_of_a_window(seconds: i64) {
+/// The number of the current window of this many seconds.
+fn window(seconds: i64) -> i64 {
+    Timestamp::now().as_second().div_euclid(seconds)
+}
+
+/// Waits until a window of this many seconds begins, and returns its number.
+async fn beginning_of_a_window(seconds: i64) -> i64 {
     let into = Timestamp::now().as_millisecond().rem_euclid(seconds * 1000);
     tokio::time::sleep(Duration::from_millis(u64::try_from(seconds * 1000 - into).unwrap())).await;
+    window(seconds)
+}
+
+/// A bench that has put these records into one window of this many seconds: one batch after the other.
+async fn with_one_window(template: &Template, seconds: i64, batches: &[&[&str]]) -> Bench {
+    until_some("a window does not end between two records", async || {
+        let bench = Bench::start(template.clone(), |call| async move { Ok(counted(&call)) }).await;
+        let began = beginning_of_a_window(seconds).await;
+        for (at, keys) in batches.iter().enumerate() {
+            if at > 0 {
+                bench.stack.settle(PATIENCE).await.unwrap();
+            }
+            bench.put(keys).await;
+        }
+        (window(seconds) == began).then_some(bench)
+    })
+    .await
 }
 
 #[tokio::test]
 async fn invocations_of_a_window_pass_their_state_on_and_the_last_one_ends_it() {
-    let bench = Bench::start(template(2), |call| async move { Ok(counted(&call)) }).await;
-    beginning_of_a_window(2).await;
-    for keys in [&["a", "b"][..], &["c"]] {
-        bench.put(keys).await;
-        bench.stack.settle(PATIENCE).await.unwrap();
-    }
+    let bench = with_one_window(&template(2), 2, &[&["a", "b"], &["c"]]).await;
     let calls = bench.after(3).await;
     assert_eq!(flags(&calls[0]), (&json!({}), false, false));
     assert_eq!(flags(&calls[1]), (&json!({ "records": 2 }), false, false));
@@ -63,9 +81,7 @@ async fn invocations_of_a_window_pass_their_state_on_and_the_last_one_ends_it() 
 async fn a_batch_ends_its_window_if_the_next_record_belongs_to_a_later_one() {
     let mut template = template(1);
     template.stream_sources[0].batching_window_seconds = 30;
-    let bench = Bench::start(template, |call| async move { Ok(counted(&call)) }).await;
-    beginning_of_a_window(1).await;
-    bench.put(&["a", "b"]).await;
+    let bench = with_one_window(&template, 1, &[&["a", "b"]]).await;
     beginning_of_a_window(1).await;
     bench.put(&["c"]).await;
     let calls = bench.settled().await;

@@ -11,15 +11,14 @@ use shop::kills::for_steps;
 use table::Pairs;
 use tokio::task::JoinSet;
 
+use shop::{PATIENCE, until, until_some};
+
 use super::background::{pairs, worker};
 use super::laws;
-use super::world::{CACHE, PATIENCE, World};
+use super::world::{CACHE, World};
 
 /// The most steps that a worker takes before it is killed or falls asleep.
 const MOST_STEPS: usize = 250;
-
-/// The time before a request that failed is repeated.
-const A_MOMENT: Duration = Duration::from_millis(30);
 
 /// A worker on a segment.
 type Work = Pin<Box<dyn Future<Output = Result<CopyProgress, Error>> + Send>>;
@@ -138,14 +137,7 @@ impl Operator {
     }
 
     async fn state(&self) -> State {
-        let begin = Instant::now();
-        loop {
-            match self.mover.state().await {
-                Ok(state) => return state,
-                Err(error) => assert!(begin.elapsed() < PATIENCE, "the state cannot be read: {error}"),
-            }
-            tokio::time::sleep(A_MOMENT).await;
-        }
+        until_some("the state can be read", async || self.mover.state().await.ok()).await
     }
 
     /// Makes a step, as soon as nothing stands in its way but what passes by itself.
@@ -189,15 +181,10 @@ impl Operator {
 
     /// Starts a run, and works it off.
     async fn run(&mut self, task: CopyTask) -> Vec<CopyProgress> {
-        let (number, begin) = (self.random.u8(1..=4), Instant::now());
-        loop {
-            let state = self.state().await;
-            match self.mover.start(&state, task, number).await {
-                Ok(_) => break,
-                Err(error) => assert!(begin.elapsed() < PATIENCE, "no run starts: {error}"),
-            }
-            tokio::time::sleep(A_MOMENT).await;
-        }
+        let number = self.random.u8(1..=4);
+        let starts = async || self.mover.start(&self.state().await, task, number).await.is_ok();
+        until("a run starts", starts).await;
+        let begin = Instant::now();
         loop {
             let state = self.state().await;
             if state.segments.iter().all(|segment| segment.is_done) {

@@ -15,7 +15,7 @@ use shop::provider::Faults;
 use shop::queue::drain_source;
 use shop::reconcile::{FAST, reconciled};
 use shop::seed::long;
-use shop::{Client, Reply, Shop};
+use shop::{Client, Reply, Shop, until};
 use tokio::sync::RwLock;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -42,9 +42,6 @@ const KILLED: f64 = 0.04;
 
 /// The longest time for which a client repeats a request.
 const CLIENT_PATIENCE: Duration = Duration::from_mins(1);
-
-/// The longest wait for something to happen.
-pub const PATIENCE: Duration = Duration::from_mins(5);
 
 pub struct World {
     pub moving: MovingShop,
@@ -254,29 +251,24 @@ impl World {
     /// The caller holds the gate, or the shop is closed.
     pub async fn rest(&self) {
         self.heal();
-        let begin = Instant::now();
-        loop {
+        until("no request is under way", async || {
             self.shop().settle_payments().await;
             let [queues, bus] = self.shop().service_proxies();
             let is_idle = [self.shop().fault_proxy(), queues, bus].iter().all(|proxy| proxy.is_idle());
             let is_quiet = self.faults.invocations.since().is_none() && self.faults.are_idle();
-            if is_idle && is_quiet && self.shop().payments().provider.webhooks_waiting() == 0 {
-                return;
-            }
-            assert!(begin.elapsed() < PATIENCE, "requests are still under way");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+            is_idle && is_quiet && self.shop().payments().provider.webhooks_waiting() == 0
+        })
+        .await;
     }
 
     /// Waits until no function works by a phase before the current one. `stepped` is when the last step was done.
     pub async fn settled(&self, stepped: Instant) {
         tokio::time::sleep_until((stepped + CACHE + Duration::from_millis(10)).into()).await;
-        let (mark, begin) = (Instant::now(), Instant::now());
+        let mark = Instant::now();
         let is_past = |since: Option<Instant>| since.is_none_or(|since| since > mark);
-        while !(is_past(self.faults.invocations.since()) && is_past(self.shop().fault_proxy().busy_since())) {
-            assert!(begin.elapsed() < PATIENCE, "requests of the phase before are still under way");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let are_past =
+            async || is_past(self.faults.invocations.since()) && is_past(self.shop().fault_proxy().busy_since());
+        until("no request of the phase before is under way", are_past).await;
     }
 
     /// A step to this phase begins.

@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::provider::Faults;
-use shop::{Client, Reply, Shop, eur};
+use shop::{Client, Reply, Shop, eur, until};
 
 use super::laws;
 use super::script::{Placing, Script, Step, VISA, What};
 use crate::invariants;
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The share of requests on the wires that suffer a fault.
 const FAULTY: f64 = 0.3;
@@ -329,16 +327,12 @@ impl World {
 
     /// Waits until nothing is under way between the shop and the provider.
     async fn quiet(&self) {
-        let begin = Instant::now();
         let [queues, bus] = self.shop.service_proxies();
-        loop {
+        until("no request is under way", async || {
             let is_idle = [self.shop.fault_proxy(), queues, bus].iter().all(|proxy| proxy.is_idle());
-            if is_idle && self.faults.are_idle() && self.shop.payments().provider.webhooks_waiting() == 0 {
-                return;
-            }
-            assert!(begin.elapsed() < PATIENCE, "requests are still under way");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            is_idle && self.faults.are_idle() && self.shop.payments().provider.webhooks_waiting() == 0
+        })
+        .await;
     }
 }
 

@@ -1,7 +1,5 @@
 //! Orders: placed, refused, and waiting.
 
-use std::time::{Duration, Instant};
-
 use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::OrderStatus::Pending;
 use key_schema::entity::{PaymentState, PaymentStatus};
@@ -88,17 +86,9 @@ pub async fn waiting(shop: &mut MeteredShop) {
 
 /// Places an order while something changes between its read and its commit.
 async fn order_while(shop: &MeteredShop, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
-    let proxy = shop.shop.fault_proxy();
-    proxy.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
     let (customer, order) = (shop.customer(), shop.order_without_code(number, 1));
-    let ordering = tokio::spawn(async move { customer.order(key, order).await });
-    let begin = Instant::now();
-    while proxy.calls().is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "the order is never read");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    set_stock(shop, 0, attribute, value).await;
-    ordering.await.expect("a reply")
+    let (commit, change) = (Match::action("TransactWriteItems"), async || set_stock(shop, 0, attribute, value).await);
+    shop.shop.held(commit, customer.order(key, order), change).await.0
 }
 
 /// Sets an attribute of a product's stock directly in the table.

@@ -1,8 +1,10 @@
 //! Tests of the faults.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
+
+use crate::wait::until;
 
 use super::{Bench, TABLE, batch, consumed, put, transaction};
 use crate::fault_proxy::{Access, Fault, Match};
@@ -83,15 +85,25 @@ async fn a_call_whose_connection_is_cut_after_takes_effect() {
 #[tokio::test]
 async fn a_delayed_call_takes_effect_although_its_client_has_hung_up() {
     let bench = Bench::start().await;
-    let delay = std::time::Duration::from_millis(100);
+    let delay = Duration::from_millis(100);
     bench.proxy.inject(Match::action("PutItem"), Fault::Delay(delay), 1);
     tokio::time::timeout(delay / 4, bench.call("PutItem", put("one"))).await.unwrap_err();
 
-    let began = Instant::now();
-    while !bench.exists("one").await {
-        assert!(began.elapsed() < delay * 20, "the write never came");
-        tokio::time::sleep(delay / 4).await;
-    }
+    until("the write comes", async || bench.exists("one").await).await;
+}
+
+#[tokio::test]
+async fn a_call_is_held_until_its_gate_opens() {
+    let bench = Bench::start().await;
+    let gate = bench.proxy.hold(Match::action("PutItem"), 1);
+    let meanwhile = async {
+        until("it is held", async || bench.proxy.pending() == 0).await;
+        assert!(!bench.exists("one").await);
+        gate.open();
+    };
+    let (put, ()) = tokio::join!(bench.call("PutItem", put("one")), meanwhile);
+    assert_eq!(put.unwrap().0, 200);
+    assert!(bench.exists("one").await);
 }
 
 #[tokio::test]
@@ -110,9 +122,7 @@ async fn a_late_call_takes_effect_after_its_connection_was_cut() {
     bench.proxy.inject(Match::action("PutItem"), Fault::Late(Duration::from_millis(200)), 1);
     assert!(bench.call("PutItem", put("one")).await.is_err());
     assert!(!bench.exists("one").await && !bench.proxy.is_idle());
-    while !bench.proxy.is_idle() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the call has ended", async || bench.proxy.is_idle()).await;
     assert!(bench.exists("one").await);
 }
 
