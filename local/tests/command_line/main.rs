@@ -1,6 +1,6 @@
 //! The command line of `local`.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod browsers;
 mod history;

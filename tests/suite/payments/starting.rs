@@ -35,6 +35,8 @@ async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
     for order in [&expired, &cancelled] {
         shop.start_payment(order).await.expect(200);
     }
+    // Nobody tells the provider meanwhile.
+    shop.bus().fail(|_| Some("InternalFailure"));
     shop.age(&expired).await;
     shop.expire().await;
     cancel(&shop, &cancelled).await;
@@ -42,6 +44,7 @@ async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
         let payment = shop.start_payment(order).await.expect(200);
         assert_eq!((&payment["status"], payment.get("clientSecret")), (&json!(state), None), "{}", id(order));
     }
+    shop.bus().heal();
     shop.settle_payments().await;
     for order in [&expired, &cancelled] {
         shop.start_payment(order).await.problem(Kind::InvalidTransition);
