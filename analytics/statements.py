@@ -17,7 +17,6 @@ VIEWS = (
     "stocks",
     "customers",
     "discount_codes",
-    "further_codes",
     "order_codes",
     "return_lines",
     "order_lines",

@@ -8,9 +8,6 @@ SELECT
     json_extract_scalar(image, '$.total.M.currency.S') AS currency,
     CAST(json_extract_scalar(image, '$.subtotal.M.amount.N') AS bigint) AS subtotal,
     CAST(json_extract_scalar(image, '$.discount.M.amount.N') AS bigint) AS discount,
-    CAST(json_extract_scalar(image, '$.total.M.amount.N') AS bigint) AS total,
-    coalesce(
-        json_extract_scalar(image, '$.discountCode.S'), json_extract_scalar(image, '$.uncountedCode.S')
-    ) AS code
+    CAST(json_extract_scalar(image, '$.total.M.amount.N') AS bigint) AS total
 FROM items
 WHERE kind = 'order'

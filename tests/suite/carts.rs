@@ -162,35 +162,6 @@ async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_of_the_last_release_has_a_version() {
-    let shop = shop().await;
-    let old = json!({
-        "PK": { "S": "c#ada" }, "SK": { "S": "cart" }, "EntityType": { "S": "cart" }, "customerId": { "S": "ada" },
-        "lines": { "L": [] }, "updatedAt": { "S": "2026-11-21T09:30:00.000Z" }, "expiresAt": { "N": "32503680000" },
-    });
-    let put_item = async || shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": old })).await;
-    put_item().await;
-    let found = shop.customer("ada").get("/customers/ada/cart").await;
-    assert_eq!(found.version(), Some(0));
-    let body = Some(json!({ "lines": [] }).to_string());
-    let replace = async || {
-        shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[("if-match", "\"0\"")], body.clone()).await
-    };
-    replace().await.expect(200);
-    replace().await.problem(Kind::VersionConflict);
-    put_item().await;
-    let list = [("if-match", "\"7\", \"0\"")];
-    let ada = shop.customer("ada");
-    ada.send(Method::PUT, "/customers/ada/cart", &list, body.clone()).await.expect(200);
-    let throw_away =
-        async || shop.customer("ada").send(Method::DELETE, "/customers/ada/cart", &[("if-match", "\"0\"")], None).await;
-    throw_away().await.problem(Kind::VersionConflict);
-    put_item().await;
-    assert_eq!(throw_away().await.status, 204);
-    shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_cart_whose_answer_was_lost_is_written_once() {
     let shop = shop().await;
     let first = put(&shop, json!([])).await;

@@ -143,13 +143,13 @@ async fn a_code_has_either_a_percentage_or_an_amount() {
 async fn a_change_of_a_code_names_the_version_and_may_be_repeated() {
     let shop = shop(json!({ "code": "CODE", "percent": 10, "from": "2026-01-01" })).await;
     let admin = shop.admin();
-    assert_eq!(change(&shop, "\"0\"", json!({ "revoked": true })).await.expect(200)["revoked"], true);
+    assert_eq!(change(&shop, "\"1\"", json!({ "revoked": true })).await.expect(200)["revoked"], true);
     for _ in 0..2 {
-        change(&shop, "\"0\"", json!({ "revoked": true })).await.expect(200);
+        change(&shop, "\"1\"", json!({ "revoked": true })).await.expect(200);
     }
-    change(&shop, "\"0\"", json!({ "revoked": false })).await.problem(Kind::VersionConflict);
-    change(&shop, "\"1\"", json!({ "to": "2025-01-01" })).await.problem(Kind::Validation);
-    let ended = change(&shop, "\"1\"", json!({ "revoked": false, "to": "2026-02-01" })).await.expect(200);
+    change(&shop, "\"1\"", json!({ "revoked": false })).await.problem(Kind::VersionConflict);
+    change(&shop, "\"2\"", json!({ "to": "2025-01-01" })).await.problem(Kind::Validation);
+    let ended = change(&shop, "\"2\"", json!({ "revoked": false, "to": "2026-02-01" })).await.expect(200);
     assert_eq!((ended.get("revoked"), &ended["to"]), (None, &json!("2026-02-01T00:00:00.000Z")));
     shop.customer("ada").order("k", things(1)).await.problem(Kind::DiscountInvalid);
     admin

@@ -197,7 +197,7 @@ async fn money_goes_back_to_a_card_that_is_blocked_or_has_expired_and_the_card_s
         two["lines"][0]["quantity"] = json!(2);
         let order = ada.order("k", two).await.expect(201);
         let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-        change(&shop, "\"0\"", changes.clone()).await.expect(200);
+        change(&shop, "\"1\"", changes.clone()).await.expect(200);
 
         let unit = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
         ada.post(&format!("{path}/cancellation"), unit.clone()).await.expect(200);

@@ -176,7 +176,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         max_uses: None,
         uses: 0,
         revoked: false,
-        version: 0,
+        version: 1,
         created_at: Timestamp::now(),
     };
     desk.shop.put(&late).await;

@@ -95,7 +95,7 @@ async fn a_created_resource_is_answered_with_its_location() {
     );
     answered(cup, 201, &[("etag", "\"1\""), ("location", "/products/cup")]);
 
-    let body = answered(discount, 201, &[("etag", "\"0\""), ("location", "/discounts/TEN")]);
+    let body = answered(discount, 201, &[("etag", "\"1\""), ("location", "/discounts/TEN")]);
     assert_eq!(
         body,
         json!({
@@ -104,7 +104,7 @@ async fn a_created_resource_is_answered_with_its_location() {
         })
     );
 
-    let body = answered(card, 201, &[("etag", "\"0\""), ("location", "/gift-cards/GIFT-FOR-ADA")]);
+    let body = answered(card, 201, &[("etag", "\"1\""), ("location", "/gift-cards/GIFT-FOR-ADA")]);
     assert_eq!(
         body,
         json!({

@@ -63,9 +63,6 @@ pub const GRANTS: &[Grant] = &[
 /// The key of the shard's checkpoint in a window's state.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The key under which the last release looks for the mark in a window's state.
-const MARK: &str = "mark";
-
 const NO_SHARD: &str = "the event names no shard: set TumblingWindowInSeconds on the event source, or SINGLE_STREAM_SHARD if \
                         the stream has one shard forever";
 
@@ -88,7 +85,6 @@ pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<Ti
     if let Some(known) = known {
         let state = &mut response.time_window_event_response_properties.state;
         state.insert(CHECKPOINT.to_owned(), serde_json::to_string(&known)?);
-        state.insert(MARK.to_owned(), known.mark.to_string());
         counter.remember(&known);
     }
     if let Err(error) = outcome {

@@ -92,8 +92,7 @@ impl FromEnvironment for Reconciler {
 pub struct Command {
     from: Option<Day>,
     to: Option<Day>,
-    /// An event for release 0.1.0 names it `mend`.
-    #[serde(default, alias = "mend")]
+    #[serde(default)]
     repair: bool,
     resume: Option<Run>,
 }

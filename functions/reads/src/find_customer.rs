@@ -3,7 +3,7 @@
 use http_api::{Answer, CustomerView, Example, Kind, Problem, Query, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
-use key_schema::value::{EmailAddress, Invalid, Username};
+use key_schema::value::{EmailAddress, Username};
 use serde::Deserialize;
 use table::Reader;
 use utoipa::IntoParams;
@@ -23,29 +23,15 @@ pub const ROUTE: Route = Route::get("/customers", Scope::Admin)
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct CustomerQuery {
-    #[param(value_type = Option<String>, min_length = 3, max_length = 320, pattern = "^[^#\\s\\x00-\\x1f\\x7f-\\x9f]*@[^#\\s\\x00-\\x1f\\x7f-\\x9f]*$")]
-    email: Option<ClaimedAddress>,
+    email: Option<EmailAddress>,
     #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9._-]{1,64}$")]
     username: Option<Username>,
-}
-
-/// An address that a customer may have claimed. Earlier releases accepted some that can no longer be claimed.
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
-struct ClaimedAddress(EmailAddress);
-
-impl TryFrom<String> for ClaimedAddress {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        EmailAddress::claimed(text).map(Self)
-    }
 }
 
 /// Takes two requests: a claim holds only the customer's id, so that no copy of the profile can become outdated.
 pub async fn handle(table: Reader, Query(query): Query<CustomerQuery>) -> Answer<Versioned<CustomerView>> {
     let id = match (query.email, query.username) {
-        (Some(ClaimedAddress(email)), None) => {
+        (Some(email), None) => {
             table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id)
         }
         (None, Some(username)) => {

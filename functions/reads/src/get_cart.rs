@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
 /// DynamoDB may delete an expired cart only days later. For clients, the cart is gone at once.
 pub async fn handle(table: Reader, OwnCustomer(customer): OwnCustomer) -> Answer<Versioned<CartView>> {
     match table.one(&CartOfCustomer { customer: &customer }).await? {
-        Some(cart) if !cart.is_absent(Timestamp::now()) => Ok(Versioned::new(cart.version(), CartView::from(cart))),
+        Some(cart) if !cart.is_absent(Timestamp::now()) => Ok(Versioned::new(cart.version, CartView::from(cart))),
         _ => Err(Problem::not_found("cart")),
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn change<C: Code, V: From<C>>(
             return Ok(Versioned::new(version, code.into()));
         }
         let next = next.with_version(version + 1);
-        let change = Write::change(&code, &next, Condition::versions(Some(&[version]))?)?;
+        let change = Write::change(&code, &next, Condition::version(version)?)?;
         if let Written::Done = writer.write(change, budget).await? {
             return Ok(Versioned::new(next.version(), next.into()));
         }

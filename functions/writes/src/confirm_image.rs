@@ -16,8 +16,6 @@ pub const ROUTE: Route = Route::put("/products/{productId}/images/{imageId}", Sc
     .refuses(&[Kind::NotFound, Kind::TooManyImages])
     .access(image_change::ACCESS)
     .grants(&images::LOOK)
-    // Of the last release, they replace the product's item, and would drop the list.
-    .after(&["adjust-stock", "update-product"])
     .example(Example::at("09:30:40").path("espresso-cup/019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64"));
 
 /// The client's word that the upload is done is not enough, so S3 is asked. That the object is the right one needs no

@@ -74,7 +74,7 @@ pub async fn handle(
         max_uses: new.max_uses,
         uses: 0,
         revoked: false,
-        version: 0,
+        version: 1,
         created_at: now,
     };
     let location = format!("/discounts/{}", discount.code);

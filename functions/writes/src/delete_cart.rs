@@ -30,7 +30,7 @@ pub async fn handle(
     match table.write(write, budget).await? {
         Written::ConditionFailed(Some(other)) => match read_item::<Cart>(other)? {
             other if other.is_erased() => Ok(()),
-            other => Err(Problem::version_conflict(other.version())),
+            other => Err(Problem::version_conflict(other.version)),
         },
         Written::Done | Written::ConditionFailed(None) => Ok(()),
     }

@@ -15,8 +15,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
     .summary("Replace the cart of a customer.")
     .refuses(&[Kind::NotFound, Kind::CustomerErased])
-    // Release 0.1.0 reads whole items, and runs under this release's role while it is deployed.
-    .access(&[Access::exists::<Stock>(), Access::batch_get::<Stock>(), Access::put::<Cart>()])
+    .access(&[Access::exists::<Stock>(), Access::put::<Cart>()])
     .example(Example::at("09:42:00").path("ada").body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}]}"#));
 
 /// The most lines of a cart: one BatchGetItem reads at most 100 products.
@@ -64,7 +63,7 @@ pub async fn handle(
     check_products(&table, &lines, budget).await?;
 
     let cart = carts.put(&customer_id, lines, if_match.as_ref(), budget).await?;
-    Ok(Versioned::new(cart.version(), cart.into()))
+    Ok(Versioned::new(cart.version, cart.into()))
 }
 
 impl Carts {
@@ -80,12 +79,11 @@ impl Carts {
         let updated_at = Timestamp::now();
         let expires_at = updated_at.as_second() + LIFETIME_SECONDS;
         let (customer_id, erased_at) = (customer.clone(), None);
-        let mut cart = Cart { customer_id, lines, updated_at, version: None, expires_at, erased_at };
+        let mut cart = Cart { customer_id, lines, updated_at, version: 0, expires_at, erased_at };
         let mut unanswered = Vec::new();
         let mut retries = budget.retries();
         loop {
-            let version = Some(CartVersion::of_random(fastrand::u64(..)).get());
-            cart.version = version;
+            cart.version = CartVersion::of_random(fastrand::u64(..)).get();
             match self.0.write(Write::put_if(&cart, may_be_put(if_match, updated_at)?)?, budget).await {
                 Ok(Written::Done) => return Ok(cart),
                 Ok(Written::ConditionFailed(other)) => {
@@ -95,11 +93,11 @@ impl Carts {
                         Some(other) if other.is_erased() => {
                             Err(Problem::new(Kind::CustomerErased, "An erased customer has no cart."))
                         }
-                        other => Err(Problem::version_conflict(other.as_ref().map_or(0, Cart::version))),
+                        other => Err(Problem::version_conflict(other.map_or(0, |other| other.version))),
                     };
                 }
                 Err(error @ Error::Unanswered(_)) => {
-                    unanswered.push(version);
+                    unanswered.push(cart.version);
                     if !retries.pause().await {
                         return Err(error.into());
                     }

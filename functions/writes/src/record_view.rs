@@ -13,8 +13,6 @@ pub const ROUTE: Route = Route::post("/products/{productId}/views", Scope::Publi
     .limit(200, 400)
     .refuses(&[Kind::NotFound])
     .access(views::COUNT)
-    // Release 0.1.0 reads whole items, and runs under this release's role while it is deployed.
-    .access(&[Access::batch_get::<Product>()])
     .after(&["get-product-stats"])
     .example(Example::at("09:40:40").path("espresso-cup"));
 

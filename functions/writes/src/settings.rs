@@ -57,7 +57,7 @@ pub(crate) async fn replace<S: Settings, V: From<S>>(
             _ => Err(Problem::version_conflict(version)),
         };
     }
-    let unchanged = if found.is_some() { Condition::versions(Some(&[version]))? } else { Condition::absent() };
+    let unchanged = if found.is_some() { Condition::version(version)? } else { Condition::absent() };
     match writer.write(Write::put_if(&next, unchanged)?, budget).await? {
         Written::Done => Ok(Versioned::new(next.version(), next.into())),
         Written::ConditionFailed(Some(other)) => {

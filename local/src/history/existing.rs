@@ -141,7 +141,7 @@ impl References {
             }
         }
         let mut counted = BTreeSet::new();
-        for code in record.discount_codes() {
+        for CodeRecord { code, .. } in &record.codes {
             if self.discount(reader, code, budget).await?.is_some_and(|(is_counted, _)| is_counted) {
                 counted.insert(code.as_str());
             }
@@ -209,10 +209,10 @@ impl References {
             }
         }
         let has_left = |code: &&DiscountCode| !matches!(known.discounts.get(*code), Some(Some((true, 0))));
-        if let Some(code) = record.discount_codes().find(|code| !has_left(code)) {
+        if let Some(CodeRecord { code, .. }) = record.codes.iter().find(|used| !has_left(&used.code)) {
             return Ok(Some(format!("the code {code} has no uses left")));
         }
-        for code in record.discount_codes() {
+        for CodeRecord { code, .. } in &record.codes {
             if let Some(Some((true, left))) = known.discounts.get_mut(code) {
                 *left -= 1;
             }

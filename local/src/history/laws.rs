@@ -96,16 +96,13 @@ impl OrderRecord {
     }
 
     fn check_codes(&self, reasons: &mut Vec<String>) {
-        let most = MOST_CODES - 1;
-        require(reasons, self.further_codes.len() <= most, || format!("furtherCodes: must be at most {most}"));
-        let has_first = self.discount_code.is_some() || self.further_codes.is_empty();
-        require(reasons, has_first, || "furtherCodes: the first code is in discountCode".to_owned());
-        let mut seen: BTreeSet<_> = self.discount_code.iter().map(DiscountCode::as_str).collect();
-        for used in &self.further_codes {
+        require(reasons, self.codes.len() <= MOST_CODES, || format!("codes: must be at most {MOST_CODES}"));
+        let mut seen = BTreeSet::new();
+        for used in &self.codes {
             let (code, currency) = (used.code.as_str(), used.amount.currency());
-            require(reasons, seen.insert(code), || format!("furtherCodes: {code} is there twice"));
+            require(reasons, seen.insert(code), || format!("codes: {code} is there twice"));
             require(reasons, currency == self.total.currency(), || {
-                format!("furtherCodes: {code} takes off {}, the total is {}", used.amount, self.total)
+                format!("codes: {code} takes off {}, the total is {}", used.amount, self.total)
             });
         }
         let others = self
@@ -115,14 +112,6 @@ impl OrderRecord {
         for line in others {
             reasons.push(format!("lines: {} has a discount in another currency", line.product_id));
         }
-    }
-
-    /// The codes, with the amounts of all but the first.
-    fn codes(&self, is_counted: impl Fn(&DiscountCode) -> bool) -> Vec<CodeUse> {
-        let nothing = Money::zero(self.total.currency());
-        let first = self.discount_code.iter().map(|code| (code, nothing));
-        let codes = first.chain(self.further_codes.iter().map(|used| (&used.code, used.amount)));
-        codes.map(|(code, amount)| CodeUse { code: code.clone(), amount, counted: is_counted(code) }).collect()
     }
 
     fn check_dates(&self, reasons: &mut Vec<String>, now: Timestamp) {
@@ -215,20 +204,23 @@ impl OrderRecord {
             let units = self.credits.iter().find(|units| units.product_id == *product);
             units.map_or(0, |units| units.quantity.get())
         };
-        let (discount_code, uncounted_code, further_codes) = CodeUse::of_order(self.codes(is_counted));
+        let codes = self.codes.iter().map(|used| CodeUse {
+            code: used.code.clone(),
+            amount: used.amount,
+            counted: is_counted(&used.code),
+        });
+        let changed_at = self.changed_at.unwrap_or_else(|| self.latest());
         let hash = self.request_hash.as_ref().and_then(|hash| hash.parse().ok());
         let mut order = Order {
             order_id: self.order_id.clone(),
             customer_id: self.customer_id.clone(),
             status: self.status,
             placed_at: self.placed_at,
-            changed_at: Some(self.changed_at.unwrap_or_else(|| self.latest())),
+            changed_at,
             version: self.version,
             subtotal,
             discount,
-            discount_code,
-            uncounted_code,
-            further_codes,
+            codes: codes.collect(),
             tax: tax_on_top(&lines, self.shipping_tax, currency),
             shipping: self.shipping,
             shipping_tax: self.shipping_tax,
@@ -251,7 +243,7 @@ impl OrderRecord {
             shipped: self.shipped_lines(&lines),
             shipment_count: u8::try_from(self.shipments.len()).ok()?,
             delivered_count: u8::try_from(self.delivered_shipments()).ok()?,
-            delivered_at: self.delivered_at,
+            delivered_at: (self.status == OrderStatus::Delivered).then(|| self.delivered_at.unwrap_or(changed_at)),
             imported_at: Some(with.now),
         };
         let mut returns: Vec<_> = self.returns.iter().map(|one| one.entity(&order)).collect();

@@ -7,7 +7,7 @@ use key_schema::entity::{
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
-    CancellationRecord, CardRecord, FlagRecord, FurtherCode, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
+    CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
     RefundRecord, ReturnRecord, SettlementRecord, ShipmentRecord, UnitsRecord,
 };
 
@@ -29,12 +29,11 @@ impl OrderRecord {
             customer_id: order.customer_id.clone(),
             status: order.status,
             placed_at: order.placed_at,
-            changed_at: Some(order.last_change()),
+            changed_at: Some(order.changed_at),
             version: order.version,
             lines: lines.iter().map(LineRecord::of).collect(),
             discount: Some(order.discount).filter(|discount| !discount.is_zero()),
-            discount_code: order.code().cloned(),
-            further_codes: order.further_codes.iter().map(FurtherCode::of).collect(),
+            codes: order.codes.iter().map(CodeRecord::of).collect(),
             shipping: order.shipping,
             shipping_tax: order.shipping_tax,
             total: order.total,
@@ -55,7 +54,7 @@ impl OrderRecord {
             returns: returns.iter().map(ReturnRecord::of).collect(),
             shipments: shipments.iter().map(ShipmentRecord::of).collect(),
             flag: flag.clone().map(|OrderFlag { reason, flagged_at, .. }| FlagRecord { reason, flagged_at }),
-            due_since: is_marked.then(|| due_since.unwrap_or(order.last_change())),
+            due_since: is_marked.then(|| due_since.unwrap_or(order.changed_at)),
             request_hash: Some(order.request_hash.as_str().to_owned()),
         }
     }
@@ -68,7 +67,7 @@ impl LineRecord {
     }
 }
 
-impl FurtherCode {
+impl CodeRecord {
     fn of(used: &CodeUse) -> Self {
         let CodeUse { code, amount, counted: _ } = used.clone();
         Self { code, amount }

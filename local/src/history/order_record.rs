@@ -33,13 +33,10 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount: Option<Money>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub discount_code: Option<DiscountCode>,
-    /// The codes of an order with several, after the first one, in the order in which they applied. At most 2.
+    /// The discount codes, in the order in which they applied. Their amounts add up to the discount. At most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 2)]
-    pub further_codes: Vec<FurtherCode>,
+    #[schema(max_items = 3)]
+    pub codes: Vec<CodeRecord>,
     /// The price of shipping. If absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -129,17 +126,10 @@ pub(super) struct LineRecord {
     pub tax: Option<LineTax>,
 }
 
-impl OrderRecord {
-    /// All discount codes.
-    pub(super) fn discount_codes(&self) -> impl Iterator<Item = &DiscountCode> {
-        self.discount_code.iter().chain(self.further_codes.iter().map(|used| &used.code))
-    }
-}
-
-/// A discount code of an order with several, with what it took off.
+/// A discount code, with what it took off the order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct FurtherCode {
+pub(super) struct CodeRecord {
     pub code: DiscountCode,
     pub amount: Money,
 }

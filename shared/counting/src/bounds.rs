@@ -70,7 +70,7 @@ impl Bounds {
     pub fn add(&mut self, order: &Order, lines: &[OrderLine]) {
         // An imported order is new although it was placed long ago.
         let is_new = order.entry() >= self.horizon;
-        let is_changed = is_new || order.last_change() >= self.horizon;
+        let is_changed = is_new || order.changed_at >= self.horizon;
         let status = order.status;
         let with_lines = |times| {
             let mut counts = Counts::of_order(order, times);

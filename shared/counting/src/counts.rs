@@ -69,10 +69,8 @@ impl Counts {
     pub(crate) fn of_credits(order: &Order, status: OrderStatus, credits: &[Credit], times: i64) -> Self {
         let mut counts = Self::default();
         let money = Counter::Money(order.total.currency());
-        // An order of the last release, which has no number of units, never counts as open.
-        let is_open = status.is_open() && order.units > 0;
         for Credit { product_id, units, gross, amount } in credits {
-            let open = (Counter::OpenUnits, if is_open { times * i64::from(*units) } else { 0 });
+            let open = (Counter::OpenUnits, if status.is_open() { times * i64::from(*units) } else { 0 });
             let units = (Counter::Units, times * i64::from(*units));
             let [gross, amount] = [gross, amount].map(|amount| (money, times * amount));
             counts.add(&Self::new([

@@ -15,7 +15,7 @@ use crate::found::Found;
 /// There is no such cart now, or it has other lines.
 pub(crate) fn is_of(request: &OrderRequest, found: &Found, now: Timestamp) -> Result<(), Rejection> {
     let Some(version) = request.cart else { return Ok(()) };
-    let cart = found.cart.as_ref().filter(|cart| !cart.is_absent(now) && cart.named_version() == Some(version));
+    let cart = found.cart.as_ref().filter(|cart| !cart.is_absent(now) && cart.is_named(version));
     let asked: HashMap<_, _> = request.lines.iter().map(|line| (&line.product_id, line.quantity)).collect();
     let is_same = cart.is_some_and(|cart| {
         // No product is in two lines, neither of an order nor of a cart.

@@ -17,20 +17,17 @@ pub(crate) fn new_order(
     now: Timestamp,
 ) -> WholeOrder {
     let units = quote.units();
-    let (discount_code, uncounted_code, further_codes) = CodeUse::of_order(quote.codes);
     let status = OrderStatus::when_placed(&quote.payments);
     let order = Order {
         order_id: id.clone(),
         customer_id: ask.customer.clone(),
         status,
         placed_at: now,
-        changed_at: Some(now),
+        changed_at: now,
         version: 1,
         subtotal: quote.subtotal,
         discount: quote.discount,
-        discount_code,
-        uncounted_code,
-        further_codes,
+        codes: quote.codes,
         tax: quote.tax,
         shipping: quote.shipping,
         shipping_tax: quote.shipping_tax,

@@ -212,19 +212,13 @@ fn next_version(whole: &WholeOrder) -> Order {
 
 /// The order's header with this status and the next version.
 fn with_status(whole: &WholeOrder, status: OrderStatus, now: Timestamp) -> Order {
-    Order { status, changed_at: Some(now), ..next_version(whole) }
+    Order { status, changed_at: now, ..next_version(whole) }
 }
 
 /// The order after these units are credited as well. Its version grows by one.
 fn credited(whole: &WholeOrder, more: &[LineUnits], now: Timestamp) -> WholeOrder {
     let credits = whole.credits_with(more);
     let total = credits.iter().map(|credit| credit.amount).sum();
-    let order = Order {
-        credits,
-        changed_at: Some(now),
-        // The last change of an order that an earlier release delivered is its delivery, until now.
-        delivered_at: whole.order.delivery(),
-        ..next_version(whole)
-    };
+    let order = Order { credits, changed_at: now, ..next_version(whole) };
     WholeOrder { order, invoice: whole.invoice.clone().with_credited(total), ..whole.clone() }
 }

@@ -101,7 +101,7 @@ fn discount(code: &str, percent: i64) -> Discount {
         max_uses: None,
         uses: 0,
         revoked: false,
-        version: 0,
+        version: 1,
         created_at: now(),
     }
 }

@@ -39,24 +39,15 @@ impl Condition {
         Self::new("#version = :version").value(":version", version)
     }
 
-    /// The item must exist and have one of these versions, or any version if there is no list. An item without the
-    /// attribute was written before versions existed, and has version 0.
+    /// The item must exist and have one of these versions, or any version if there is no list.
     pub fn versions(versions: Option<&[u64]>) -> Result<Self, Error> {
         let Some(versions) = versions else { return Ok(Self::present()) };
-        let mut condition = Self::new("attribute_exists(#PK)");
-        let mut terms = Vec::new();
-        for (at, version) in versions.iter().enumerate() {
-            if *version == 0 {
-                terms.push("attribute_not_exists(#version)".to_owned());
-            } else {
-                terms.push(format!("#version = :v{at}"));
-                condition = condition.value(&format!(":v{at}"), version)?;
-            }
+        if versions.is_empty() {
+            return Ok(Self::new("attribute_exists(#PK) AND attribute_not_exists(#PK)"));
         }
-        // Without a version, the condition never holds.
-        let is_one_of_them = if terms.is_empty() { "attribute_not_exists(#PK)".to_owned() } else { terms.join(" OR ") };
-        condition.expression = format!("{} AND ({is_one_of_them})", condition.expression).into();
-        Ok(condition)
+        let names: Vec<_> = (0..versions.len()).map(|at| format!(":v{at}")).collect();
+        let one_of_them = Self { expression: format!("#version IN ({})", names.join(", ")).into(), ..Self::present() };
+        names.iter().zip(versions).try_fold(one_of_them, |condition, (name, version)| condition.value(name, version))
     }
 
     /// The item must exist, and every number of `entity` and of `others` must have the value that `entity` gives. A

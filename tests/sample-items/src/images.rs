@@ -182,7 +182,7 @@ impl<'a> Parts<'a> {
             customer_id: customer_id(),
             lines: lines.collect(),
             updated_at: self.at,
-            version: Some(8_007_199_254_740_991),
+            version: 8_007_199_254_740_991,
             expires_at: self.at.as_second(),
             erased_at: None,
         };
@@ -244,7 +244,7 @@ impl<'a> Parts<'a> {
             max_uses: Some(9_999),
             uses: taken,
             revoked: false,
-            version: 0,
+            version: 1,
             created_at: self.at,
         };
         let balance = self.amount(500 - taken);

@@ -194,10 +194,10 @@ fn catalogue() -> Vec<Case> {
             json!({ "code": "NEW", "balance": eur(1) }),
         ),
         Case::request("revoke a code", "update-discount", Admin, Method::PATCH, "/discounts/TEN")
-            .header("if-match", "\"0\"")
+            .header("if-match", "\"1\"")
             .body(json!({ "revoked": true })),
         Case::request("block a card", "update-gift-card", Admin, Method::PATCH, "/gift-cards/USED")
-            .header("if-match", "\"0\"")
+            .header("if-match", "\"1\"")
             .body(json!({ "blocked": true, "validUntil": "2031-01-01" })),
     ]
 }

@@ -353,7 +353,7 @@ fn cart_of_bob() -> Cart {
     let updated_at = Timestamp::now();
     let expires_at = updated_at.as_second() + 24 * 60 * 60;
     let customer_id = "bob".parse().expect("an id");
-    Cart { customer_id, lines: vec![line], updated_at, version: Some(7), expires_at, erased_at: None }
+    Cart { customer_id, lines: vec![line], updated_at, version: 7, expires_at, erased_at: None }
 }
 
 /// Replaces every time in a value's texts, and removes times of expiry and the random versions of carts and

@@ -96,13 +96,12 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
 /// What is wrong with the codes of an order, or with what they took off its lines.
 fn wrong_codes() -> Vec<(Value, &'static str)> {
     let line = |off: Value| json!({ "lines": [{ "productId": "tea", "name": "Tea", "quantity": 2, "unitPrice": eur(450), "discount": off }] });
-    let further = |code: &str, amount: Value| json!({ "discountCode": "ONCE", "furtherCodes": [{ "code": code, "amount": amount }] });
+    let codes = |code: &str, amount: Value| json!({ "codes": [{ "code": "ONCE", "amount": eur(0) }, { "code": code, "amount": amount }] });
     let dollars = json!({ "amount": 1, "currency": "USD" });
     vec![
-        (json!({ "furtherCodes": [{ "code": "TEN", "amount": eur(0) }] }), "the first code is in discountCode"),
-        (further("ONCE", eur(0)), "furtherCodes: ONCE is there twice"),
-        (further("TEN", eur(1)), "its further codes take off"),
-        (further("TEN", dollars.clone()), "the total is 900"),
+        (codes("ONCE", eur(0)), "codes: ONCE is there twice"),
+        (codes("TEN", eur(1)), "its codes take off"),
+        (codes("TEN", dollars.clone()), "the total is 900"),
         (line(eur(1)), "the discounts of the lines"),
         (line(dollars), "tea has a discount in another currency"),
     ]

@@ -35,11 +35,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             ("order", "Order(Pending)") => {
                 let order: Order = from_item(item()).expect("an order");
                 assert_eq!(order.status, OrderStatus::Pending);
-                let uncounted_code = order.discount_code.clone();
-                rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order.clone() }));
-                let code = order.discount_code.clone().expect("a code");
-                let further_codes = vec![CodeUse { code, amount: amount(), counted: true }];
-                rare.push(image("Order(Codes)", &Order { further_codes, ..order.clone() }));
+                let mut codes = order.codes.clone();
+                codes.push(CodeUse { code: "FREE".parse().expect("a code"), amount: amount(), counted: false });
+                rare.push(image("Order(Codes)", &Order { codes, ..order.clone() }));
                 let shipping = Some(amount());
                 rare.push(image("Order(Shipping)", &Order { shipping, has_address: true, ..order.clone() }));
                 let product_id = product();

@@ -55,7 +55,7 @@ async fn write(writer: Writer, done: Arc<Done>) {
             customer_id: format!("c{at}").parse().expect("an id"),
             lines: Vec::new(),
             updated_at: Timestamp::now(),
-            version: Some(at.into()),
+            version: at.into(),
             expires_at: i64::MAX / 2,
             erased_at: None,
         };

@@ -260,7 +260,7 @@ async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
             customer_id,
             lines: Vec::new(),
             updated_at: Timestamp::now(),
-            version: Some(1),
+            version: 1,
             expires_at,
             erased_at: None,
         };

@@ -196,13 +196,9 @@ impl Counter {
     ) -> StreamCheckpoint {
         let now = Timestamp::now();
         let mut uncounted = known.map(|known| known.uncounted.clone()).unwrap_or_default();
-        if let Some(known) = known.filter(|known| known.marked_at.is_none()) {
-            // The last release wrote it, and dropped the list.
-            uncounted.forget(known.mark.clone());
-        }
         let is_old = |at: Timestamp| now.as_second() - at.as_second() >= i64::from(self.given_up_after);
         if let Some(first) = batch.first()
-            && known.is_none_or(|known| known.mark < *first && known.marked_at.is_none_or(is_old))
+            && known.is_none_or(|known| known.mark < *first && is_old(known.marked_at))
         {
             uncounted.add(Span::between(known.map(|known| known.mark.clone()), first.clone()));
         }
@@ -212,7 +208,7 @@ impl Counter {
         let at_mark = delivered.iter().find(|delivered| delivered.number == step.mark);
         let marked_at = at_mark.and_then(|delivered| delivered.record.as_ref().ok()).map(|record| record.written_at);
         // An unknown time may be long ago.
-        let marked_at = marked_at.or(Timestamp::from_millisecond(0));
+        let marked_at = marked_at.unwrap_or(Timestamp::EPOCH);
         StreamCheckpoint::new(shard.clone(), step.mark.clone(), marked_at, uncounted, now)
     }
 

@@ -155,7 +155,7 @@ impl Recounter {
                 listed.numbers.push(number.clone());
             } else if known.mark < *number {
                 result.leave([number], NOT_PASSED);
-            } else if known.uncounted.is_forgotten(number) || known.marked_at.is_none() {
+            } else if known.uncounted.is_forgotten(number) {
                 result.leave([number], FORGOTTEN);
             } else {
                 result.known += 1;
@@ -299,10 +299,7 @@ fn pass(
     last: SequenceNumber,
 ) -> StreamCheckpoint {
     let mut uncounted = known.map(|known| known.uncounted.clone()).unwrap_or_default();
-    if let Some(known) = known.filter(|known| known.marked_at.is_none()) {
-        uncounted.forget(known.mark.clone());
-    }
     uncounted.add(Span::after(known.map(|known| known.mark.clone()), last.clone()));
-    let marked_at = marked_at.or(Timestamp::from_millisecond(0));
+    let marked_at = marked_at.unwrap_or(Timestamp::EPOCH);
     StreamCheckpoint::new(shard.clone(), last, marked_at, uncounted, Timestamp::now())
 }

@@ -68,27 +68,23 @@ impl Report {
     }
 }
 
-/// A run in progress. It is stored between invocations. Aliases and other names are those under which release 0.1.0 stores
-/// it.
+/// A run in progress. It is stored between invocations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     days: Days,
-    /// The day up to which an earlier run has compared everything. The last release drops it.
+    /// The day up to which an earlier run has compared everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compared: Option<Day>,
     /// The next day to begin.
     next: Day,
-    #[serde(alias = "mend")]
     repair: bool,
     report: Report,
-    /// The first drifts. The last release does not know this field, and drops it.
+    /// The first drifts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drifts: Vec<Drift>,
-    /// The walk over a day, and after it the interrupted walks over customers and products of that day. The last release
-    /// continues them one after the other, beginning with the last one.
+    /// The walk over a day, and after it the interrupted walks over customers and products of that day.
     walks: Vec<Walk>,
     /// The customers and products that are compared before the walk over the day continues.
-    #[serde(rename = "met")]
     seen: BTreeSet<Aggregate>,
 }
 

@@ -167,7 +167,7 @@ impl Shop {
             max_uses: None,
             uses: 0,
             revoked: false,
-            version: 0,
+            version: 1,
             created_at,
         })?);
         Ok(items)
@@ -236,7 +236,7 @@ impl Shop {
             customer_id: customer_id.clone(),
             status,
             placed_at,
-            changed_at: Some(placed_at),
+            changed_at: placed_at,
             version: 1,
             subtotal: amount,
             tax: None,
@@ -244,9 +244,7 @@ impl Shop {
             shipping_tax: None,
             has_address: false,
             discount: Money::zero(self.euro),
-            discount_code: None,
-            uncounted_code: None,
-            further_codes: Vec::new(),
+            codes: Vec::new(),
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,

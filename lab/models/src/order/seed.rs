@@ -108,7 +108,7 @@ pub(super) fn with_code(mut table: Table, code: &str) -> Table {
             max_uses: Some(1),
             uses: 0,
             revoked: false,
-            version: 0,
+            version: 1,
             created_at: now(),
         },
     );

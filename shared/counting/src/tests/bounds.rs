@@ -60,7 +60,7 @@ fn changes((placed, is_paid, steps, price): &History) -> (Order, Vec<OrderLine>,
             _ => continue,
         }
         minute = (minute + later).min(59);
-        order.changed_at = Some(at(minute));
+        order.changed_at = at(minute);
         changes.push((at(minute), Change::Moved(order.clone(), before)));
     }
     (order, vec![line], changes)

@@ -189,9 +189,7 @@ impl Stream {
         // Customers whose number is odd have a discount of a third.
         let discount = if customer % 2 == 1 { subtotal / 3 } else { 0 };
         let total = subtotal - discount;
-        // An order of the last release says no number of units.
-        let units: i64 =
-            if self.orders.len() % 4 == 3 { 0 } else { products.iter().map(|(_, quantity, _)| quantity).sum() };
+        let units: i64 = products.iter().map(|(_, quantity, _)| quantity).sum();
         let id = format!("order-{}", self.orders.len());
         let order: Order = serde_json::from_value(json!({
             "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },

@@ -9,10 +9,9 @@ use utoipa::ToSchema;
 #[schema(as = Cart)]
 pub struct CartView {
     lines: Vec<CartLine>,
-    /// The version by which an order may name the cart. It changes with each PUT. Absent if the cart must be put again
-    /// first, because an earlier release of the shop has written it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<CartVersion>,
+    /// The version by which an order may name the cart. It changes with each PUT.
+    #[schema(value_type = CartVersion)]
+    version: u64,
     updated_at: Timestamp,
     /// The moment from which the cart no longer exists.
     expires_at: Option<Timestamp>,
@@ -21,7 +20,6 @@ pub struct CartView {
 impl From<Cart> for CartView {
     fn from(cart: Cart) -> Self {
         let expires_at = Timestamp::from_millisecond(cart.expires_at.saturating_mul(1000));
-        let version = cart.named_version();
-        Self { lines: cart.lines, version, updated_at: cart.updated_at, expires_at }
+        Self { lines: cart.lines, version: cart.version, updated_at: cart.updated_at, expires_at }
     }
 }

@@ -190,9 +190,9 @@ impl From<WholeOrder> for OrderView {
 
 impl From<Order> for OrderView {
     fn from(order: Order) -> Self {
-        let (currency, delivered_at) = (order.total.currency(), order.delivery());
-        let discount_code = order.code().filter(|_| order.further_codes.is_empty()).cloned();
-        let discounts = CodeUseView::of_several(order.codes());
+        let currency = order.total.currency();
+        let discount_code = if let [only] = &order.codes[..] { Some(only.code.clone()) } else { None };
+        let discounts = CodeUseView::of_several(order.codes);
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
@@ -211,7 +211,7 @@ impl From<Order> for OrderView {
             payment_method: None,
             pay_later: order.pay_later,
             credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),
-            delivered_at,
+            delivered_at: order.delivered_at,
             cancellation: order.cancellation,
             invoice: None,
             shipments: Vec::new(),

@@ -13,10 +13,9 @@ pub struct Cart {
     /// The lines, each with a different product.
     pub lines: Vec<CartLine>,
     pub updated_at: Timestamp,
-    /// A random version, the `ETag`: a [`CartVersion`]. Being random, it can be replaced without reading the cart. Absent
-    /// in carts from before there were versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<u64>,
+    /// A random version, the `ETag`: a [`CartVersion`]. Being random, it can be replaced without reading the cart. 0 if
+    /// there is no cart any more, but only its item: see [`erased`](Self::erased) and [`emptied`](Self::emptied).
+    pub version: u64,
     /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,
     /// The time at which the customer was erased. Such an item only prevents that a request which was on its way writes a
@@ -39,26 +38,20 @@ pub struct CartLine {
 }
 
 impl Cart {
-    /// The version; 0 for a cart without one.
-    pub fn version(&self) -> u64 {
-        self.version.unwrap_or_default()
-    }
-
-    /// The version by which an order may name the cart. A cart that an earlier release has written may have none.
-    pub fn named_version(&self) -> Option<CartVersion> {
-        self.version.and_then(|version| i64::try_from(version).ok()?.try_into().ok())
+    /// Whether an order names the cart by this version.
+    pub fn is_named(&self, version: CartVersion) -> bool {
+        self.version == version.get()
     }
 
     /// The item in the place of an erased customer's cart. It has no lines, and does not expire.
     pub fn erased(customer_id: CustomerId, at: Timestamp) -> Self {
-        let (lines, version) = (Vec::new(), None);
-        Self { customer_id, lines, updated_at: at, version, expires_at: NEVER, erased_at: Some(at) }
+        Self { customer_id, lines: Vec::new(), updated_at: at, version: 0, expires_at: NEVER, erased_at: Some(at) }
     }
 
-    /// The item of the cart after it has become an order. It has no lines and no version, and has expired.
+    /// The item of the cart after it has become an order. It has no lines and has expired.
     #[must_use]
     pub fn emptied(&self, at: Timestamp) -> Self {
-        Self { lines: Vec::new(), version: None, expires_at: at.as_second(), ..self.clone() }
+        Self { lines: Vec::new(), version: 0, expires_at: at.as_second(), ..self.clone() }
     }
 
     /// Whether this is the item of an erased customer.

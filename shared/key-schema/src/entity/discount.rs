@@ -5,33 +5,38 @@ use serde::{Deserialize, Serialize};
 use super::Rejection;
 use crate::value::{Category, DiscountCode, Invalid, Money, Percent, Timestamp};
 
-mod item;
-
 /// A discount code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "item::DiscountItem", into = "item::DiscountItem")]
+#[serde(rename_all = "camelCase")]
 pub struct Discount {
     pub code: DiscountCode,
     /// What the code takes off the sum of its lines.
+    #[serde(flatten)]
     pub reduction: Reduction,
     /// The category of the products to whose lines the code applies. Without it, the code applies to all lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// The least sum of the code's lines, before any discount. Without it, any sum will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_subtotal: Option<Money>,
     /// Whether an order may have the code beside others, if they all may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub combinable: bool,
     /// The first moment at which the code is valid. Without it, the code is valid at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Timestamp>,
     /// The first moment at which the code is no longer valid. Without it, the code is valid forever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Timestamp>,
     /// The most orders that may use the code. Without it, any number may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<u32>,
-    /// The number of orders that use the code, if `max_uses` limits it. Otherwise uses are not counted; releases before
-    /// November 2026 counted them.
+    /// The number of orders that use the code, if `max_uses` limits it. Otherwise uses are not counted.
     pub uses: u32,
     /// Whether staff have revoked the code. No new order may use it; orders that have it keep it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
-    /// The number of times that staff have changed the code. Uses do not count.
+    /// The number of times that staff have written the code. Uses do not count.
     pub version: u64,
     pub created_at: Timestamp,
 }
@@ -48,21 +53,9 @@ pub struct CodeUse {
     pub counted: bool,
 }
 
-impl CodeUse {
-    /// The codes as an [`Order`](super::Order) has them: its `discount_code` or its `uncounted_code`, and its
-    /// `further_codes`.
-    pub fn of_order(codes: Vec<Self>) -> (Option<DiscountCode>, Option<DiscountCode>, Vec<Self>) {
-        let mut codes = codes.into_iter();
-        let (counted, uncounted) = match codes.next() {
-            Some(first) if first.counted => (Some(first.code), None),
-            first => (None, first.map(|first| first.code)),
-        };
-        (counted, uncounted, codes.collect())
-    }
-}
-
 /// What a discount code takes off the sum of its lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Reduction {
     /// A percentage of the sum.
     Percent(Percent),
@@ -160,6 +153,6 @@ impl Discount {
     /// The code as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
-        Self { uses: 0, revoked: false, version: 0, ..self.clone() }
+        Self { uses: 0, revoked: false, version: 1, ..self.clone() }
     }
 }

@@ -25,15 +25,14 @@ pub struct GiftCard {
     /// absent, so it is not written if it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
-    /// The number of times that staff have changed the card. Orders that spend the card do not count.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// The number of times that staff have written the card. Orders that spend the card do not count.
     pub version: u64,
 }
 
 impl GiftCard {
     /// A new card with this amount, which does not expire.
     pub fn new(code: GiftCardCode, initial: Money, created_at: Timestamp) -> Self {
-        Self { code, balance: initial, initial, created_at, valid_until: None, blocked: false, version: 0 }
+        Self { code, balance: initial, initial, created_at, valid_until: None, blocked: false, version: 1 }
     }
 
     /// Whether an order that is placed now may spend the card.
@@ -50,7 +49,7 @@ impl GiftCard {
     /// The card as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
-        Self { balance: self.initial, blocked: false, version: 0, ..self.clone() }
+        Self { balance: self.initial, blocked: false, version: 1, ..self.clone() }
     }
 }
 

@@ -23,26 +23,17 @@ pub struct Order {
     pub customer_id: CustomerId,
     pub status: OrderStatus,
     pub placed_at: Timestamp,
-    /// The time at which the status or the credits were last written. Absent in orders from before this attribute
-    /// existed: see [`last_change`](Order::last_change).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed_at: Option<Timestamp>,
+    /// The time at which the order was placed, or its status or credits were last written. Its counts have not changed since.
+    pub changed_at: Timestamp,
     /// The number of times the header was written.
     pub version: u64,
     /// The sum of the lines.
     pub subtotal: Money,
     /// The amount that the discount codes take off.
     pub discount: Money,
-    /// The discount code, if this order counts as one of the code's uses. A cancellation gives that use back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discount_code: Option<DiscountCode>,
-    /// The discount code, if its uses are unlimited and not counted. It is a separate attribute because the last
-    /// release gives a use back for every cancelled order with a `discountCode`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uncounted_code: Option<DiscountCode>,
-    /// The codes of an order with several, after the first one, in the order in which they apply.
+    /// The discount codes, in the order in which they apply. If there are any, their amounts add up to the discount.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub further_codes: Vec<CodeUse>,
+    pub codes: Vec<CodeUse>,
     /// The tax of the lines and of shipping that comes on top of the prices. Absent if the prices include the tax, or if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<Money>,
@@ -59,9 +50,7 @@ pub struct Order {
     pub request_hash: RequestHash,
     /// The number of lines, which detects a read that saw only a part of the transaction that placed the order.
     pub line_count: u8,
-    /// The number of units of all lines together. 0 in orders from before this attribute existed: they never count as
-    /// [open](OrderStatus::is_open).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// The number of units of all lines together.
     pub units: u32,
     /// Whether the order may stay unpaid for days instead of minutes: its customer pays by bank transfer, for example.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -98,8 +87,7 @@ pub struct Order {
     /// delivered one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delivered_count: u8,
-    /// The time at which the order was delivered. Absent before that, and in orders that an earlier release delivered:
-    /// see [`delivery`](Order::delivery).
+    /// The time at which the order was delivered. Absent before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
     /// The time at which `cargo local import` wrote the order, if it was placed in another shop or table. Such an order
@@ -115,43 +103,14 @@ impl Order {
     /// The most shipments of one order.
     pub const MOST_SHIPMENTS: u8 = 20;
 
-    /// The discount code, or the first of several, whether or not this order counts as one of its uses.
-    pub fn code(&self) -> Option<&DiscountCode> {
-        self.discount_code.as_ref().or(self.uncounted_code.as_ref())
-    }
-
-    /// All discount codes, in the order in which they apply. Their amounts add up to the discount.
-    pub fn codes(&self) -> Vec<CodeUse> {
-        let further: i64 = self.further_codes.iter().map(|used| used.amount.amount()).sum();
-        let first = self.code().map(|code| CodeUse {
-            code: code.clone(),
-            amount: Money::nearest(self.discount.amount() - further, self.discount.currency()),
-            counted: self.discount_code.is_some(),
-        });
-        first.into_iter().chain(self.further_codes.iter().cloned()).collect()
-    }
-
     /// The discount codes of which this order counts as a use.
     pub fn counted_codes(&self) -> impl Iterator<Item = &DiscountCode> {
-        let further = self.further_codes.iter().filter(|used| used.counted).map(|used| &used.code);
-        self.discount_code.iter().chain(further)
-    }
-
-    /// The time at which the order was placed, or its status or credits last changed. Its counts have not changed since.
-    pub fn last_change(&self) -> Timestamp {
-        self.changed_at.unwrap_or(self.placed_at)
+        self.codes.iter().filter(|used| used.counted).map(|used| &used.code)
     }
 
     /// The time at which the order came into this table: it was placed or imported. It was not counted before.
     pub fn entry(&self) -> Timestamp {
         self.imported_at.unwrap_or(self.placed_at)
-    }
-
-    /// The time at which the order was delivered; `None` if it is not.
-    ///
-    /// Until an order that an earlier release delivered is credited, its last change is its delivery.
-    pub fn delivery(&self) -> Option<Timestamp> {
-        (self.status == OrderStatus::Delivered).then(|| self.delivered_at.unwrap_or(self.last_change()))
     }
 
     /// The credited units of a product.
@@ -199,7 +158,7 @@ pub struct Cancellation {
     /// The reason in words, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The person or process that cancelled the order. Absent if the release of 2026-11-21 cancelled it.
+    /// The person or process that cancelled the order. Absent if another shop cancelled it, before it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<CancellationCause>,
@@ -367,7 +326,7 @@ impl WholeOrder {
         Self {
             order: Order {
                 status: OrderStatus::when_placed(&payments),
-                changed_at: Some(self.order.placed_at),
+                changed_at: self.order.placed_at,
                 version: 1,
                 cancellation: None,
                 credits: Vec::new(),

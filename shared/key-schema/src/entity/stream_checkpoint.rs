@@ -23,10 +23,8 @@ pub struct StreamCheckpoint {
     pub shard_id: ShardId,
     /// The sequence number of the last record that is counted or passed.
     pub mark: SequenceNumber,
-    /// The time of the record at the mark, or 1970 if it could not be read. Release 0.1.0 does not write it, and drops the
-    /// list below.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marked_at: Option<Timestamp>,
+    /// The time of the record at the mark, or 1970 if it could not be read.
+    pub marked_at: Timestamp,
     /// The records before the mark that are not counted.
     #[serde(default, skip_serializing_if = "Uncounted::is_empty")]
     pub uncounted: Uncounted,
@@ -43,7 +41,7 @@ impl StreamCheckpoint {
     pub fn new(
         shard_id: ShardId,
         mark: SequenceNumber,
-        marked_at: Option<Timestamp>,
+        marked_at: Timestamp,
         uncounted: Uncounted,
         now: Timestamp,
     ) -> Self {
@@ -62,7 +60,7 @@ impl StreamCheckpoint {
     ///
     /// Its shard is none: the stream's own shards have other names.
     pub fn of_repairs(now: Timestamp) -> Self {
-        let checkpoint = Self::new(ShardId::of_repairs(), SequenceNumber::zero(), None, Uncounted::default(), now);
+        let checkpoint = Self::new(ShardId::of_repairs(), SequenceNumber::zero(), Timestamp::EPOCH, Uncounted::default(), now);
         Self { expires_at: now.as_second() + LONG_LIFETIME, ..checkpoint }
     }
 }

@@ -18,8 +18,7 @@ const MOST_SPANS: usize = 16;
 pub struct Uncounted {
     #[serde(default)]
     spans: Vec<Span>,
-    /// The last record of which nobody knows whether it is counted: its span was dropped because the list was full, or
-    /// release 0.1.0 wrote the checkpoint, which drops the list.
+    /// The last record whose counting state is unknown, because its span was dropped when the list was full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forgotten: Option<SequenceNumber>,
 }

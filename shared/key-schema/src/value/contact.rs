@@ -26,16 +26,6 @@ use super::{Invalid, KeyPart};
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Parses an address that an earlier release may have claimed: also with quotes, or with a host in another script
-    /// or in brackets. Such addresses can no longer be claimed, but existing ones can be found and are kept.
-    ///
-    /// # Errors
-    /// No release accepted the text as an address.
-    pub fn claimed(text: String) -> Result<Self, Invalid> {
-        let is_key_part = !text.contains(|c: char| c == '#' || c.is_whitespace() || c.is_control());
-        if text.contains('@') && text.len() <= 320 && is_key_part { Ok(Self(text)) } else { Err(not_an_address()) }
-    }
-
     /// Whether both are one address. As in keys, the case does not count.
     pub fn is_same(&self, other: &Self) -> bool {
         let lower = |address: &Self| address.0.chars().flat_map(char::to_lowercase).collect::<String>();
@@ -166,16 +156,6 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_an_earlier_release_claimed_can_still_be_read() {
-        for text in ["\"ada\"@example.com", "a@ex\u{e4}mple.com", "x@[]"] {
-            assert!(EmailAddress::claimed(text.to_owned()).is_ok_and(|address| address.0 == text), "{text}");
-        }
-        for text in ["a#b@example.com", "a b@example.com", "ada"] {
-            assert!(EmailAddress::claimed(text.to_owned()).is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn an_address_has_the_length_limits_of_the_standards() {
         let mailbox = |length: usize| "x".repeat(length);
         // The limits of the whole address, the mailbox and a label.
@@ -185,8 +165,6 @@ mod tests {
         assert!(format!("{}@z{host}", mailbox(64)).parse::<EmailAddress>().is_err());
         assert!(format!("{}@example.com", mailbox(65)).parse::<EmailAddress>().is_err());
         assert!(format!("a@{}.com", "y".repeat(64)).parse::<EmailAddress>().is_err());
-        let claimed = |length: usize| EmailAddress::claimed(format!("{}@example.com", mailbox(length - 12)));
-        assert!(claimed(320).is_ok() && claimed(321).is_err());
     }
 
     #[test]

@@ -24,8 +24,11 @@ pub struct Timestamp(jiff::Timestamp);
 impl Timestamp {
     /// The present moment, from this machine's clock.
     pub fn now() -> Self {
-        Self::rounded(jiff::Timestamp::now(), RoundMode::Floor).unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
+        Self::rounded(jiff::Timestamp::now(), RoundMode::Floor).unwrap_or(Self::EPOCH)
     }
+
+    /// The moment at which 1970 began: long ago.
+    pub const EPOCH: Self = Self(jiff::Timestamp::UNIX_EPOCH);
 
     /// The moment this many milliseconds after 1970 began; `None` outside the years 0 to 9999.
     pub fn from_millisecond(millisecond: i64) -> Option<Self> {

@@ -212,7 +212,7 @@ fn an_order_of_a_cart_empties_the_cart_and_has_its_lines() {
     let lines = ask.basket.request().lines.iter();
     let lines = lines.map(|line| CartLine { product_id: line.product_id.clone(), quantity: line.quantity }).collect();
     let (customer_id, updated_at) = (ask.customer.clone(), now());
-    let whole = Cart { customer_id, lines, updated_at, version: Some(7), expires_at: i64::MAX, erased_at: None };
+    let whole = Cart { customer_id, lines, updated_at, version: 7, expires_at: i64::MAX, erased_at: None };
     let writes = |cart: Option<Cart>| {
         let found = Found { cart, ..found.clone() };
         match placing(&ask, Origin::Request).found(&found, now()) {

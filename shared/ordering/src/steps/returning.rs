@@ -17,7 +17,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
         let is_same = known.lines == lines && known.reason.as_deref() == reason;
         return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
     }
-    let Some(delivery) = whole.order.delivery() else { return Step::Refuse };
+    let Some(delivery) = whole.order.delivered_at else { return Step::Refuse };
     if let Some(days) = within_days {
         let last_day = delivery.day().plus(days.into());
         if now.day() > last_day {

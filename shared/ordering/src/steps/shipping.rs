@@ -75,7 +75,7 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
     };
     let status = if next.is_in_shipments() { OrderStatus::Shipped } else { OrderStatus::Packing };
     if status != whole.order.status {
-        (next.order.status, next.order.changed_at) = (status, Some(now));
+        (next.order.status, next.order.changed_at) = (status, now);
     }
     next.shipments.push(Shipment {
         shipment_id: id.clone(),
@@ -125,7 +125,7 @@ pub(super) fn complete(whole: &mut WholeOrder, now: Timestamp) {
         OrderStatus::Shipped
     };
     if status != whole.order.status {
-        (whole.order.status, whole.order.changed_at) = (status, Some(now));
+        (whole.order.status, whole.order.changed_at) = (status, now);
     }
 }
 

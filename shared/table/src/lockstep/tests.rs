@@ -27,7 +27,7 @@ fn write(kind: u8, number: usize) -> Write {
         customer_id: id.parse().expect("an id"),
         lines: Vec::new(),
         updated_at: at(),
-        version: Some(1),
+        version: 1,
         expires_at: 1,
         erased_at: None,
     };

@@ -40,7 +40,7 @@ impl Parts<'_> {
         let checkpoint = StreamCheckpoint {
             shard_id: "shardId-00000001795253400000-00000001".parse()?,
             mark: format!("30000000000000000000{count}").parse()?,
-            marked_at: Some(self.at),
+            marked_at: self.at,
             uncounted,
             updated_at: self.at,
             expires_at: self.at.as_second(),

@@ -55,7 +55,7 @@ fn as_placed_undoes_all_later_changes() {
         let mut later = placed.clone();
         later.order.status = Cancelled;
         later.order.version = 3;
-        later.order.changed_at = Some(at("2026-11-22"));
+        later.order.changed_at = at("2026-11-22");
         later.order.delivered_at = Some(at("2026-11-22"));
         later.order.return_count = 1;
         (later.order.shipment_count, later.order.delivered_count) = (1, 1);
@@ -102,14 +102,12 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             customer_id,
             status: OrderStatus::when_placed(payments),
             placed_at: at("2026-11-21"),
-            changed_at: Some(at("2026-11-21")),
+            changed_at: at("2026-11-21"),
             version: 1,
             subtotal: eur(10),
             tax: None,
             discount: eur(0),
-            discount_code: None,
-            uncounted_code: None,
-            further_codes: Vec::new(),
+            codes: Vec::new(),
             total: eur(10),
             request_hash: RequestHash::of(b"a teapot"),
             line_count: 1,

@@ -18,7 +18,7 @@ fn discount() -> Discount {
         max_uses: Some(2),
         uses: 1,
         revoked: false,
-        version: 0,
+        version: 1,
         created_at: at("2026-11-21"),
     }
 }

@@ -99,7 +99,7 @@ proptest! {
             prop_assert!(whole.is_consistent(), "{:?}", whole);
             prop_assert!(whole.order.version <= before.order.version + 1);
             prop_assert_eq!(whole.order == before.order, whole.order.version == before.order.version);
-            prop_assert!(whole.order.credits == before.order.credits || whole.order.last_change() == at(minute));
+            prop_assert!(whole.order.credits == before.order.credits || whole.order.changed_at == at(minute));
             prop_assert_eq!(whole.as_placed(), placed.as_placed());
 
             // The units of a line are left, credited, or in an open return.

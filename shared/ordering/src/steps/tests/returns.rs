@@ -52,18 +52,6 @@ fn a_customer_may_withdraw_until_the_end_of_the_last_day_and_staff_at_any_time()
     assert!(matches!(request_return(&whole, by_staff, time("2027-11-22T00:00:00Z")), Step::To(_)));
 }
 
-/// An earlier release wrote no time of delivery. The last change of such an order is its delivery, also after a credit.
-#[test]
-fn an_order_that_an_earlier_release_delivered_keeps_its_day_of_delivery() {
-    let mut whole = delivered();
-    whole.order.delivered_at = None;
-    assert_eq!(whole.order.delivery(), Some(time("2026-11-22T23:30:00Z")));
-    let asked = to(ask(&whole, "k", &[units("p0", 1)], "2026-11-23"));
-    let received = to(receive(&asked, "k", ACCEPT));
-    assert_ne!(received.order.last_change(), whole.order.last_change());
-    assert_eq!(received.order.delivery(), whole.order.delivery());
-}
-
 #[test]
 fn only_a_delivered_order_is_returned() {
     let placed = sold(&[(3, 100), (1, 50)], 350, &[350]);

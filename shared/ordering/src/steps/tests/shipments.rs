@@ -56,10 +56,10 @@ fn an_order_is_packing_until_all_of_it_is_shipped_and_delivered_with_its_last_sh
     assert_eq!(second.lines, [units("p0", 1), units("p1", 2)]);
     assert_eq!(ship(&rest, "c", None, 3), Step::Refuse);
     let first = to(deliver_shipment(&rest, &id("b"), at(4)));
-    assert_eq!((first.order.status, first.order.delivery()), (OrderStatus::Shipped, None));
+    assert_eq!((first.order.status, first.order.delivered_at), (OrderStatus::Shipped, None));
     assert_eq!(deliver_shipment(&first, &id("b"), at(5)), Step::Stay);
     let both = to(deliver_shipment(&first, &id("a"), at(6)));
-    assert_eq!((both.order.status, both.order.delivery()), (OrderStatus::Delivered, Some(at(6))));
+    assert_eq!((both.order.status, both.order.delivered_at), (OrderStatus::Delivered, Some(at(6))));
     assert_eq!(deliver_shipment(&both, &id("c"), at(7)), Step::Deny(Denial::UnknownShipment));
 }
 
@@ -95,7 +95,7 @@ fn the_cancellation_of_the_units_that_are_left_completes_the_order() {
     let arrived = to(deliver_shipment(&part, &id("a"), at(2)));
     assert_eq!(arrived.order.status, OrderStatus::Packing);
     let done = to(cancel_units(&arrived, &rest, BY_STAFF, at(3)));
-    assert_eq!((done.order.status, done.order.delivery()), (OrderStatus::Delivered, Some(at(2))));
+    assert_eq!((done.order.status, done.order.delivered_at), (OrderStatus::Delivered, Some(at(2))));
 }
 
 #[test]
@@ -183,7 +183,7 @@ proptest! {
             }
             let delivered = whole.shipments.iter().all(|shipment| shipment.delivered_at.is_some());
             if after == OrderStatus::Delivered {
-                prop_assert!(delivered && whole.order.delivery().is_some());
+                prop_assert!(delivered && whole.order.delivered_at.is_some());
             } else if whole.is_in_shipments() {
                 prop_assert!(!delivered && after == OrderStatus::Shipped);
             }

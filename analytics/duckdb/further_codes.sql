@@ -1,7 +1,0 @@
--- The codes of orders with several, after the first one, which are a list inside the header.
-SELECT
-    json_extract_scalar(image, '$.orderId.S') AS order_id,
-    json_extract_scalar(element, '$.M.code.S') AS code,
-    CAST(json_extract_scalar(element, '$.M.amount.M.amount.N') AS bigint) AS amount
-FROM items CROSS JOIN UNNEST(CAST(json_extract(image, '$.furtherCodes.L') AS JSON[])) AS list (element)
-WHERE kind = 'order'
