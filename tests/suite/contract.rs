@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use http_api::Kind;
-use key_schema::entity::{Customer, Discount, EmailClaim};
-use key_schema::value::{Charge, Description, EmailAddress, MOST_CHARGED, Money, Name, ProductId, Timestamp, Username};
+use key_schema::entity::Discount;
+use key_schema::value::{Charge, Description, EmailAddress, MOST_CHARGED, Money, Name, ProductId, Username};
 use proptest::prelude::*;
 use reqwest::Method;
 use serde::de::DeserializeOwned;

@@ -1,8 +1,6 @@
 //! `POST /products/{productId}/views`: counts a view of a product.
 
 use http_api::{Answer, Example, Kind, Path, Problem, Route, Scope};
-use key_schema::access::Access;
-use key_schema::entity::Product;
 use key_schema::value::ProductId;
 use table::{Budget, Reader, ViewShards, Writer};
 

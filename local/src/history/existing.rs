@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::laws::{Circumstances, Placeable};
-use super::order_record::OrderRecord;
+use super::order_record::{CodeRecord, OrderRecord};
 use super::record::{CustomerRecord, GuestRecord, ProductRecord, Record};
 use super::write::Transaction;
 
@@ -208,7 +208,7 @@ impl References {
                 None => return Ok(Some(format!("giftCards: {code} is not there, or has less than {amount}"))),
             }
         }
-        let has_left = |code: &&DiscountCode| !matches!(known.discounts.get(*code), Some(Some((true, 0))));
+        let has_left = |code: &DiscountCode| !matches!(known.discounts.get(code), Some(Some((true, 0))));
         if let Some(CodeRecord { code, .. }) = record.codes.iter().find(|used| !has_left(&used.code)) {
             return Ok(Some(format!("the code {code} has no uses left")));
         }

@@ -271,7 +271,7 @@ impl OrderRecord {
         let due = (is_due || whole.has_lapsed()).then(|| PaymentDue {
             order_id: self.order_id.clone(),
             shard: whole.order.shard,
-            since: self.due_since.unwrap_or(whole.order.last_change()),
+            since: self.due_since.unwrap_or(whole.order.changed_at),
             lapsed: !is_due,
         });
         Some(Placeable { whole, due })

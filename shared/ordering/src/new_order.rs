@@ -1,6 +1,6 @@
 //! The items of a new order, made from its quote.
 
-use key_schema::entity::{CodeUse, Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
+use key_schema::entity::{Invoice, Order, OrderAddress, OrderStatus, WholeOrder};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use table::StatusShards;
 
