@@ -1,7 +1,6 @@
 //! The command line of `local`.
 
 mod audit;
-mod categories;
 mod expire;
 mod export;
 mod export_table;
@@ -51,7 +50,6 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Arguments),
-    CountCategories(categories::Arguments),
     Expire(expire::Arguments),
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
@@ -153,7 +151,6 @@ impl Serve {
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
-        Some(Command::CountCategories(arguments)) => categories::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,

@@ -5,7 +5,6 @@
 
 pub mod archive;
 pub mod audit;
-pub mod categories;
 pub mod demo;
 pub mod functions;
 pub mod history;

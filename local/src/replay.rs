@@ -41,7 +41,7 @@ pub struct Lost {
 /// Who gave the records up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Origin {
-    /// Unknown, or a function of release 0.1.0. Nobody knows whether they are counted.
+    /// Unknown. Nobody knows whether they are counted.
     #[default]
     Unknown,
     /// The function, whose checkpoint lists them.
@@ -155,7 +155,7 @@ pub async fn count(environment: &Environment, batches: Vec<Lost>) -> Result<Reco
     let mut all = Recounted::default();
     for Lost { records, shard, origin } in batches {
         let shard = shard.filter(|_| origin != Origin::Unknown).with_context(|| {
-            "nobody can tell whether these records are counted, because they are no message of this release and no object \
+            "nobody can tell whether these records are counted, because they are no message of a function and no object \
              of Lambda: compare and repair the counts"
         })?;
         let by_lambda = origin == Origin::Lambda;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shard_and_who_gave_up_are_known_from_messages_and_objects_of_this_release() {
+    fn the_shard_and_who_gave_up_are_known_from_messages_and_objects() {
         let event = json!({ "Records": [record(&json!(1))], "shardId": "s" });
         let object = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": event.to_string() });
         let bare = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": { "Records": event["Records"] } });

@@ -10,7 +10,7 @@ use copying::{Assignment, Copier, Mover, Pace, Repairs};
 use devstack::fault_proxy::Call;
 use key_schema::access::{Access, Action, CHANGED, EVERY};
 use key_schema::entity::{CopyTask, Entity as _, Phase, ViewMark};
-use key_schema::layout::{ENTITIES, Layout, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
+use key_schema::layout::{ENTITIES, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use lambda::FromEnvironment as _;
 use local::functions::{all, routes};
 use local::history::{Options, import};
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use crate::completeness::pascal_case;
 use crate::history::{Temporary, environment};
 use crate::moving::MovingShop;
-use crate::roles::{NEEDED_BY_THE_LAST_RELEASE, eventful_day};
+use crate::roles::eventful_day;
 
 /// The sections of the record that are not functions.
 const IMPORT: &str = "cargo local import";
@@ -272,11 +272,7 @@ fn the_recorded_accesses_are_the_declared_ones() {
             [what, alone, &format!("{verb} {EVERY}{TOGETHER}")].iter().any(|one| declared.contains(*one))
         };
         undeclared.extend(done.iter().filter(|what| !may(what)).map(|what| format!("{function}: {what}")));
-        let is_old = |access: &&Access| {
-            let (function, keys) = (pascal_case(&function), access.leading_keys(Layout::V1));
-            NEEDED_BY_THE_LAST_RELEASE.contains(&(function.as_str(), access.action.name(), keys.as_str()))
-        };
-        for access in accesses.iter().filter(|access| !is_old(access)) {
+        for access in &accesses {
             idle.entry(told(access)).or_insert_with(Vec::new).push(function.clone());
         }
         needed.extend(done.intersection(&declared).cloned());

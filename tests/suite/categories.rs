@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use http_api::Kind;
-use key_schema::entity::{CategoryCount, Product};
-use local::categories::{Counted, count};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::{Client, Reply, Shop, eur};
@@ -96,64 +94,6 @@ async fn a_repeated_creation_counts_once_and_a_category_without_products_disappe
     assert!(calls.iter().all(|call| !format!("{call:?}").contains("categories")), "{calls:?}");
     move_to(&admin, "cup", "a").await;
     assert_eq!(listed(&shop).await, BTreeMap::from([("a".to_owned(), 1)]));
-    expect_exact(&shop).await;
-}
-
-/// Takes from a product and from its category what an earlier release does not write.
-async fn uncount(shop: &Shop, id: &str) {
-    let mut product: Product = serde_json::from_value(json!({
-        "productId": id, "name": id, "description": "", "category": "a", "price": eur(100), "initialStock": 0, "version": 1,
-    }))
-    .expect("a product");
-    product.counted_in = None;
-    shop.put(&product).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn products_of_an_earlier_release_are_counted_once_while_the_shop_is_open() {
-    let shop = Shop::open().await;
-    let admin = shop.admin();
-    for at in 0..12 {
-        let id = format!("old-{at:02}");
-        create(&admin, &id, "b").await;
-        move_to(&admin, &id, "a").await;
-        uncount(&shop, &id).await;
-    }
-    let reset = CategoryCount { category: "a".parse().expect("a category"), products: 0 };
-    shop.put(&reset).await;
-    assert_eq!(listed(&shop).await, BTreeMap::new());
-
-    // Two operators at once, while staff move some of the products.
-    let operator = shop.indexer();
-    let moving = async {
-        for at in 0..6 {
-            move_to(&admin, &format!("old-{at:02}"), "things").await;
-        }
-    };
-    let (first, second, ()) = tokio::join!(count(&operator, |_| ()), count(&operator, |_| ()), moving);
-    let (first, second) = (first.expect("counted"), second.expect("counted"));
-    assert!((6..=12).contains(&(first.counted + second.counted)), "{first:?} {second:?}");
-    expect_exact(&shop).await;
-    assert_eq!(listed(&shop).await.values().sum::<u64>(), 12);
-    assert_eq!(count(&operator, |_| ()).await.expect("counted"), Counted { products: 12, counted: 0 });
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_change_by_the_last_release_is_counted_with_the_next_change() {
-    let shop = Shop::open().await;
-    let admin = shop.admin();
-    create(&admin, "cup", "a").await;
-    // The last release changes the category, and keeps what it does not know.
-    let update = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": "p#cup" }, "SK": { "S": "p#cup" } },
-        "UpdateExpression": "SET category = :b, GSI1PK = :of, version = :two",
-        "ExpressionAttributeValues": { ":b": { "S": "b" }, ":of": { "S": "cat#b" }, ":two": { "N": "2" } },
-    });
-    shop.dynamodb("UpdateItem", &update).await;
-    assert_eq!(listed(&shop).await, BTreeMap::from([("a".to_owned(), 1)]), "not counted yet");
-    patch(&admin, "cup", json!({ "name": "A cup" })).await.expect(200);
-    assert_eq!(listed(&shop).await, BTreeMap::from([("b".to_owned(), 1)]));
     expect_exact(&shop).await;
 }
 

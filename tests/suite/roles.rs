@@ -20,7 +20,7 @@ use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 use self::calls::WAYS;
 pub use self::calls::{item, put, query, sweeping};
 pub use self::day::eventful_day;
-pub use self::needed::{NEEDED_BY_THE_LAST_RELEASE, in_vain};
+pub use self::needed::in_vain;
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]

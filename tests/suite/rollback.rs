@@ -158,17 +158,6 @@ fn a_build_that_does_not_answer_as_it_should_is_not_kept() {
     assert!(checkout.deployed().exists() && !checkout.keeps(&commit));
 }
 
-/// It would create a table of its own, which is empty.
-#[test]
-fn a_build_of_release_0_1_0_is_not_deployed() {
-    let checkout = Checkout::create();
-    checkout.commit("a release without the nested stack of the table");
-    fs::remove_dir_all(checkout.0.join(".aws-sam/build/State")).expect("it is removed");
-    let done = checkout.deploy();
-    assert!(!done.status.success() && !checkout.deployed().exists());
-    assert!(String::from_utf8_lossy(&done.stderr).contains("Upgrade from 0.1.0"));
-}
-
 #[test]
 fn a_commit_without_a_build_is_not_deployed() {
     let checkout = Checkout::create();

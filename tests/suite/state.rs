@@ -178,6 +178,6 @@ fn a_given_table_has_a_name_a_stream_and_the_layout_of_one_of_the_tables() {
         deployment.parameters.insert(name.to_owned(), value.to_owned());
         assert!(!is_allowed(&outer, &deployment), "{name}");
     }
-    // Without a default, so that a stack of release 0.1.0 does not change to an empty table.
+    // Without a default, so that no stack with a given table changes to an empty one.
     assert!(outer["Parameters"]["TableIs"]["Default"].is_null());
 }

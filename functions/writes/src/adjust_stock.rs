@@ -7,7 +7,7 @@ use http_api::{
     Versioned,
 };
 use key_schema::access::Access;
-use key_schema::entity::{IdempotencyRecord, Product, ProductDescription};
+use key_schema::entity::{IdempotencyRecord, Product};
 use key_schema::value::ProductId;
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
@@ -24,9 +24,7 @@ pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin
     .access(stock::SNAPSHOT)
     .access(&[
         Access::batch_get::<Product>(),
-        Access::put::<Product>().in_transactions(),
         Access::update::<Product>().in_transactions(),
-        Access::put::<ProductDescription>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
         Access::transact_get::<IdempotencyRecord>(),
     ])

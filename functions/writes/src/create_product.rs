@@ -98,9 +98,7 @@ pub async fn handle(
         initial_stock: new.stock,
         version: 1,
         weight_grams: new.weight_grams.filter(|weight| weight.get() > 0),
-        counted_in: None,
-    }
-    .counted();
+    };
     let long = product.describe(new.description.into());
     let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);
 
@@ -141,7 +139,7 @@ fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Res
     else {
         return Ok(false);
     };
-    Ok(product.is_the_same(&read_item(existing)?) && read_item::<Stock>(first)?.cells == stock.cells())
+    Ok(*product == read_item(existing)? && read_item::<Stock>(first)?.cells == stock.cells())
 }
 
 fn created(

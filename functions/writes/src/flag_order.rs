@@ -11,11 +11,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
     .summary("Flag an order.")
     .refuses(&[Kind::NotFound])
-    .access(&[
-        Access::check::<Order>(),
-        Access::put::<OrderFlag>().in_transactions(),
-        Access::update::<OrderFlag>().in_transactions(),
-    ])
+    .access(&[Access::check::<Order>(), Access::update::<OrderFlag>().in_transactions()])
     .example(
         Example::at("09:48:40")
             .path("ccc44633-c523-5b35-9669-978f6b6bc252")

@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop)
     .summary("Change a profile.")
     .limit(50, 100)
     .refuses(&[Kind::UsernameTaken, Kind::EmailTaken])
-    .access(&[Access::query::<CustomerById>(), Access::put::<Customer>(), Access::update::<Customer>()])
+    .access(&[Access::query::<CustomerById>(), Access::update::<Customer>()])
     .access(&[
         Access::put::<UsernameClaim>().in_transactions(),
         Access::update::<UsernameClaim>().in_transactions(),

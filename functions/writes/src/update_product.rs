@@ -13,12 +13,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .summary("Change a product.")
     .refuses(&[Kind::NotFound])
     .access(stock::READ)
-    .access(&[
-        Access::batch_get::<Product>(),
-        Access::put::<Product>(),
-        Access::update::<Product>(),
-        Access::check::<Product>(),
-    ])
+    .access(&[Access::batch_get::<Product>(), Access::update::<Product>(), Access::check::<Product>()])
     .access(stock::RESHAPE)
     .access(catalogue::CHANGE)
     .example(
@@ -132,14 +127,12 @@ pub async fn handle(
             return Ok(Versioned::new(version, ProductView::with_stock(product, &stock)));
         }
         next.version += 1;
-        next = next.counted();
-        let long = long.or_else(|| next.shorten());
         if (to.price, to.recalled) != (stock.price, stock.recalled) {
             to.price_version = next.version;
             to.behind = (1..to.cells().get()).collect();
         }
 
-        let change = Write::change(&product, &next, catalogue::unchanged(&product)?)?;
+        let change = Write::change(&product, &next, Condition::version(version)?)?;
         let mut actions = [vec![change], stock::change(&stock, &to)?, catalogue::recount(&product, &next)?].concat();
         actions.extend(catalogue::describe(&product, &next, long.as_ref())?);
         // The last write: a product of which this becomes a variant exists.

@@ -244,11 +244,8 @@ impl Accounts {
     }
 
     fn product(&mut self, product: Product) {
-        if !product.listed && product.counted_in.is_some() {
-            self.breach(format!("product {}", product.product_id), "is not listed, and counted".to_owned());
-        }
-        if let Some(category) = product.counted_in {
-            *self.categories.entry(category).or_default() -= 1;
+        if let Some(category) = product.counted_in() {
+            *self.categories.entry(category.clone()).or_default() -= 1;
         }
         if let Some(hash) = product.whole_description {
             self.description(&product.product_id, 0, hash);
@@ -323,10 +320,8 @@ impl Accounts {
             {
                 let whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
                 let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
-                // The last release marks nothing. It knows no provider either.
-                let needs_mark = whole.has_lapsed() || whole.invoice.card().is_some_and(|it| it.command().is_some());
                 let is_right = match marked {
-                    None => !needs_mark,
+                    None => !whole.has_lapsed() && !is_due,
                     Some(Lapsed(lapsed)) => {
                         if lapsed {
                             whole.has_lapsed() && !is_due

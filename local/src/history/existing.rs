@@ -7,7 +7,7 @@ use std::time::Duration;
 use key_schema::entity::{
     Customer, Discount, EmailClaim, GiftCard, Guest, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
 };
-use key_schema::layout::{Consistency, InOrder, InvoiceByOldId, Key, OrderById, OrderState, Stored as _};
+use key_schema::layout::{Consistency, ImportedInvoiceById, InOrder, Key, OrderById, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use lambda::Budget;
 use serde::Deserialize;
@@ -96,7 +96,7 @@ impl References {
                     let found = stock::product(reader, &product.product_id, ReadMode::Strong, budget).await?;
                     match found {
                         // Some units may have been sold since.
-                        Some((found, cells)) => same_if(found.is_the_same(&product) && cells.cells() == stock.cells()),
+                        Some((found, cells)) => same_if(found == product && cells.cells() == stock.cells()),
                         None => Existing::Absent(Transaction::of_product(&product, long.as_ref(), &stock)?),
                     }
                 }
@@ -156,7 +156,7 @@ impl References {
         }
         let invoice = &placeable.whole.invoice.invoice_id;
         // An id that does not contain the order's may belong to another order's invoice.
-        if invoice.order().is_none() && reader.one(&InvoiceByOldId { id: invoice }).await?.is_some() {
+        if invoice.order().is_none() && reader.one(&ImportedInvoiceById { id: invoice }).await?.is_some() {
             return Ok(refused(&[format!("invoiceId: {invoice} belongs to another order")]));
         }
         Ok(Existing::Absent(Transaction::of_order(&placeable, with.product_shards)?))

@@ -279,9 +279,7 @@ impl ProductRecord {
             weight_grams: weight_grams.filter(|weight| weight.get() > 0),
             attributes: self.attributes.clone(),
             variant_of: self.variant_of.clone(),
-            counted_in: None,
-        }
-        .counted();
+        };
         let long = product.describe(description);
         if reasons.is_empty() { Ok((product, long, stock)) } else { Err(reasons) }
     }

@@ -60,6 +60,6 @@ pub async fn described(
         }
     }
     let Some(product): Option<Product> = product else { return Ok(None) };
-    let description = product.whole_description_in_snapshot(long);
+    let description = product.whole_description(long);
     Ok(Some(Described { product, description }))
 }

@@ -2,13 +2,12 @@
 //!
 //! A product says in which category it is counted, and its transaction also changes the number of that category. So the
 //! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that is not listed is in no
-//! category's list, and is counted in none. A product that an earlier release
-//! wrote is not counted yet. [`recount`] counts it when it changes, and `cargo local count-categories` counts all of them.
+//! category's list, and is counted in none.
 //!
 //! A long description is in an item of its own. It is written in the transaction that changes the product's item, which
 //! has the beginning of the description and the hash of the whole. [`described`] puts the two together.
 //!
-//! **Invariant: the number of a category is the number of products that say that they are counted in it, and a product
+//! **Invariant: the number of a category is the number of its listed products, and a product
 //! that has the hash of a description has an item with that description. No other crate writes any of these.**
 
 #![warn(missing_docs)]
@@ -20,7 +19,7 @@ pub use description::{Described, SNAPSHOT_OF_DESCRIPTION, describe, described};
 use key_schema::access::Access;
 use key_schema::entity::{CategoryCount, Product, ProductDescription};
 use key_schema::value::Category;
-use table::{Condition, Error, Write};
+use table::{Error, Write};
 
 /// Counting a new product, and writing its long description.
 pub const CREATE: &[Access] =
@@ -33,43 +32,27 @@ pub const CHANGE: &[Access] = &[
     Access::delete::<ProductDescription>().in_transactions(),
 ];
 
-/// The write that counts a new product, for the transaction that creates it. `None` if it is not listed. The product is
-/// [`counted`](Product::counted).
+/// The write that counts a new product, for the transaction that creates it. `None` if it is not listed.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
 pub fn enter(product: &Product) -> Result<Option<Write>, Error> {
-    debug_assert_eq!(product.counted_in.is_some(), product.listed, "it is counted if it is listed");
-    product.counted_in.as_ref().map(|category| add(category, 1)).transpose()
+    product.counted_in().map(|category| add(category, 1)).transpose()
 }
 
 /// The writes that count a product in its category, for the transaction that changes it `from` this `to` that. None if it
-/// is counted there already, or is still not listed. The transaction has the condition that the product is [`unchanged`].
+/// is counted there already, or is still not listed. The transaction has the condition that the product's version is
+/// unchanged.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
 pub fn recount(from: &Product, to: &Product) -> Result<Vec<Write>, Error> {
-    if from.counted_in == to.counted_in {
+    if from.counted_in() == to.counted_in() {
         return Ok(Vec::new());
     }
-    let taken = from.counted_in.iter().map(|category| add(category, -1));
-    let put = to.counted_in.iter().map(|category| add(category, 1));
+    let taken = from.counted_in().into_iter().map(|category| add(category, -1));
+    let put = to.counted_in().into_iter().map(|category| add(category, 1));
     taken.chain(put).collect()
-}
-
-/// The condition that neither the product nor the category in which it is counted has changed since it was read. The
-/// product's version does not change when an earlier release's product is counted.
-///
-/// # Errors
-/// A value that cannot be written: a defect.
-pub fn unchanged(product: &Product) -> Result<Condition, Error> {
-    match &product.counted_in {
-        Some(category) => Condition::new("#version = :version AND #countedIn = :countedIn")
-            .value(":version", product.version)?
-            .value(":countedIn", category),
-        None => Condition::new("#version = :version AND attribute_not_exists(#countedIn)")
-            .value(":version", product.version),
-    }
 }
 
 fn add(category: &Category, products: i64) -> Result<Write, Error> {

@@ -77,14 +77,9 @@ impl EventId {
         Self::of_sum("RefundMade", invoice, so_far)
     }
 
-    /// The id of a change of a sum that only grows, which was `so_far`. Most invoices have only the first change, and
-    /// the last release had no other, so its id has no sum.
+    /// The id of a change of a sum that only grows, which was `so_far`.
     fn of_sum(kind: &str, invoice: &InvoiceId, so_far: i64) -> Self {
-        if so_far == 0 {
-            Self::named(&format!("{kind}#{invoice}"))
-        } else {
-            Self::named(&format!("{kind}#{invoice}#{so_far}"))
-        }
+        Self::named(&format!("{kind}#{invoice}#{so_far}"))
     }
 
     /// The id of the request of a return, which happens once.

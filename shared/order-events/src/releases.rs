@@ -1,4 +1,4 @@
-//! This release publishes events of records that earlier releases wrote.
+//! This version publishes events of records that released versions wrote.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use serde_dynamo::Item;
 
 use crate::{Draft, Record, drafts_of};
 
-/// The kind of the event that a record makes, for the images that each release wrote.
+/// The kind of the event that a record makes, for the images that each version wrote.
 fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>) -> Vec<Option<&'static str>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/items").join(entity);
     let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
     let kinds = files.map(|path| {
         let text = fs::read_to_string(&path).expect("a text");
         let items: BTreeMap<String, Item> = serde_json::from_str(&text).expect("items");
-        let image = |key: Option<&str>| key.map(|key| known(&items, key)).unwrap_or_default();
+        let image = |key: Option<&str>| key.map(|key| items[key].clone()).unwrap_or_default();
         let written_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
         let record = Record { name, written_at, old: image(old), new: image(new) };
         let mut drafts = drafts_of(record).expect("a readable record");
@@ -27,12 +27,6 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
         })
     });
     kinds.collect()
-}
-
-/// The item of this name. The release of 2026-11-21 called a payment authorized that is pending.
-fn known(items: &BTreeMap<String, Item>, key: &str) -> Item {
-    let earlier = key.replace("Pending", "Authorized");
-    items.get(key).or_else(|| items.get(&earlier)).expect("an item").clone()
 }
 
 #[test]

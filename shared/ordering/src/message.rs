@@ -4,8 +4,7 @@
 //! release that wrote the message may have another canonical form.
 //!
 //! # Compatibility between releases
-//! - The release of 21 November 2026 accepts unknown attributes but no unknown fields. So data that every message needs
-//!   is an attribute, and a field is written only for requests that use it.
+//! - A release accepts unknown attributes but no unknown fields. So a field is written only for requests that use it.
 //! - If a message has a version but this release cannot read it, another release may have written it. The message waits
 //!   for that release.
 //! - The version changes only if an existing field changes its meaning. A new field needs no new version: a release
@@ -126,8 +125,7 @@ impl Waiting {
         Origin::Queue { queued_at: self.queued_at, max_total: self.max_total, is_redriven: self.is_redriven }
     }
 
-    /// Reads a message. If it has no hash, the release of 21 November 2026 wrote it, and the hash is computed: that
-    /// release has the same canonical form.
+    /// Reads a message. If it has no hash, because somebody sent it by hand, the hash is computed.
     ///
     /// # Errors
     /// This release, or any, cannot read the message.

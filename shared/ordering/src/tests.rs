@@ -66,7 +66,6 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             attributes: std::collections::BTreeMap::new(),
             variant_of: None,
             listed: true,
-            counted_in: None,
         };
         found.products.insert(product_id.clone(), product);
         let stock = Stock::new(product_id.clone(), 10_000, eur(*price), Cells::ONE);

@@ -28,8 +28,7 @@ struct Lost<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard_id: Option<&'a ShardId>,
-    /// Whether the shard's checkpoint lists the record as not counted, or will when the consumer passes it. Release 0.1.0
-    /// keeps no such list.
+    /// Whether the shard's checkpoint lists the record as not counted, or will when the consumer passes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     listed: bool,
     sequence_number: &'a str,

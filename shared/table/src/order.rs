@@ -2,23 +2,23 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{Invoice, WholeOrder};
-use key_schema::layout::{InvoiceById, InvoiceByOldId, OrderById, OrderState, PaymentsOfInvoice, Torn};
+use key_schema::layout::{ImportedInvoiceById, InvoiceById, OrderById, OrderState, PaymentsOfInvoice, Torn};
 use key_schema::value::{InvoiceId, OrderId};
 
 use crate::{Budget, Error, Reader};
 
 /// The requests of the reads of an invoice by its id.
-pub const INVOICE: &[Access] = &[Access::query::<InvoiceById>(), Access::query::<InvoiceByOldId>()];
+pub const INVOICE: &[Access] = &[Access::query::<InvoiceById>(), Access::query::<ImportedInvoiceById>()];
 
 impl Reader {
     /// An invoice by its id. One request.
     ///
     /// A current id contains the order's id, so the invoice is read strongly consistent from its order's collection. An
-    /// invoice with an id of the last release is read from the index, which may be behind.
+    /// imported invoice with an id of another shop is read from the index, which may be behind.
     pub async fn invoice(&self, id: &InvoiceId) -> Result<Option<Invoice>, Error> {
         match id.order() {
             Some(order) => self.one(&InvoiceById { order: &order, id }).await,
-            None => self.one(&InvoiceByOldId { id }).await,
+            None => self.one(&ImportedInvoiceById { id }).await,
         }
     }
 
@@ -27,16 +27,16 @@ impl Reader {
     pub async fn payments(&self, invoice: &InvoiceId) -> Result<Option<Invoice>, Error> {
         match invoice.order() {
             Some(order) => self.one(&PaymentsOfInvoice { order: &order, invoice }).await,
-            None => self.one(&InvoiceByOldId { id: invoice }).await,
+            None => self.one(&ImportedInvoiceById { id: invoice }).await,
         }
     }
 
-    /// The order to which the invoice with this id belongs. No request for a current id, one for an id of the last
-    /// release. `None` if the index has no such invoice.
+    /// The order to which the invoice with this id belongs. No request if the id contains it, one for the id of another
+    /// shop. `None` if the index has no such invoice.
     pub async fn order_of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error> {
         match id.order() {
             Some(order) => Ok(Some(order)),
-            None => Ok(self.one(&InvoiceByOldId { id }).await?.map(|invoice| invoice.order_id)),
+            None => Ok(self.one(&ImportedInvoiceById { id }).await?.map(|invoice| invoice.order_id)),
         }
     }
 

@@ -210,9 +210,7 @@ impl<'a> Parts<'a> {
             attributes: std::collections::BTreeMap::new(),
             variant_of: None,
             listed: true,
-            counted_in: None,
-        }
-        .counted();
+        };
         let text = "d".repeat(self.sizes.description);
         _ = product.describe(text.clone());
         Ok((product, ProductDescription { product_id: self.product.clone(), text }))

@@ -23,9 +23,9 @@ pub mod events;
 pub mod expiry;
 pub mod faults;
 pub mod images;
+pub mod imported;
 pub mod invocations;
 pub mod kills;
-pub mod last_release;
 pub mod log;
 pub mod numbering;
 pub mod openapi;
@@ -317,7 +317,7 @@ impl Shop {
             self.admin().post("/gift-cards", json!({ "code": code, "balance": eur(amount) })).await.expect(201);
             return;
         }
-        // Stored directly: earlier releases created cards with shorter codes, which stay valid.
+        // Stored directly: an import may bring shorter codes than staff may give.
         let now = Timestamp::now();
         let balance: Money = serde_json::from_value(eur(amount)).expect("money");
         let card = GiftCard::new(code.parse().expect("a code"), balance, now);

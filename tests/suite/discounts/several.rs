@@ -185,7 +185,7 @@ async fn an_order_from_the_queue_has_the_same_discounts() {
     invariants::hold(&shop).await;
 }
 
-/// The orders of 40 lines in docs/capacity.md: without options, with those of the release 0.1.0, and with all.
+/// The orders of 40 lines in docs/capacity.md: without options, with one code and four cards, and with all.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
     let codes = ["A", "B", "C"].map(|code| combinable(code, 10, 5));

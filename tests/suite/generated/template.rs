@@ -339,7 +339,6 @@ fn statements(access: &[&[Access]], layout: Layout) -> Vec<Statement> {
     statements
 }
 
-/// No role has such a statement before the next release: the code of 0.1.0 reads whole items.
 #[test]
 fn who_only_looks_whether_an_item_exists_is_granted_its_key_alone() {
     let [statement] = &statements(&[&[Access::exists::<Stock>()]], Layout::V1)[..] else { panic!("one statement") };

@@ -106,7 +106,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let weight_grams = Some(250.try_into().expect("a weight"));
                 rare.push(image("Product(Weighing)", &Product { weight_grams, ..product.clone() }));
-                rare.push(image("Product(Unlisted)", &Product { listed: false, ..product.clone() }.counted()));
+                rare.push(image("Product(Unlisted)", &Product { listed: false, ..product.clone() }));
                 rare.push(image("Product(WithImages)", &Product { images, ..product }));
                 rare.push(image("Product(Described)", &described));
                 rare.push(image("ProductDescription(Long)", &long));

@@ -2,7 +2,7 @@
 
 use http_api::Kind;
 use serde_json::json;
-use shop::last_release::old_invoice_id;
+use shop::imported::other_invoice_id;
 
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, status, update};
@@ -21,9 +21,9 @@ async fn an_invoice_is_found_before_it_is_in_the_index() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invoice_with_an_id_of_the_last_release_is_found_and_paid() {
+async fn an_imported_invoice_is_found_by_its_id_and_paid() {
     let (shop, mut order) = shop_with_order().await;
-    let old = old_invoice_id(&shop, &order).await;
+    let old = other_invoice_id(&shop, &order).await;
     let new = order["invoice"]["invoiceId"].take();
     order["invoice"]["invoiceId"] = json!(old);
     shop.customer("ada").get(&format!("/invoices/{old}")).await.expect(200);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use shop::{Shop, eur};
 
 use super::Change::{Cancel, Capture, Refund};
-use super::{ask, shop_with_order, update};
+use super::{ask, shop_with_order};
 use crate::invariants;
 
 /// The card payment of an order's invoice, as the API shows it.
@@ -45,31 +45,6 @@ async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
     assert_eq!(card(&shop, &order).await, json!({ "type": "card", "amount": amount, "status": "voided" }));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_the_last_release_cancelled_can_still_be_refunded() {
-    for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
-        let (shop, order) = shop_with_order().await;
-        if let Some(change) = change {
-            ask(&shop.admin(), &order, change).await.expect(200);
-        }
-        ask(&shop.admin(), &order, Cancel).await.expect(200);
-        // As the last release wrote it: without the canceller and without the payment's state.
-        let (order_id, invoice_id) =
-            (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-        update(&shop, order_id, &format!("o#{order_id}"), "REMOVE cancellation.cause").await;
-        update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE payments[1].settlement").await;
-
-        assert_eq!(card(&shop, &order).await["status"], shown);
-        if change.is_none() {
-            ask(&shop.admin(), &order, Refund).await.problem(Kind::InvalidTransition);
-            ask(&shop.admin(), &order, Capture).await.expect(200);
-        }
-        ask(&shop.admin(), &order, Refund).await.expect(200);
-        assert_eq!(card(&shop, &order).await["status"], "refunded");
-        invariants::hold(&shop).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,12 +36,8 @@ pub async fn described(shop: &Shop) {
         let update = json!({ "productId": "batch-described", "version": version, "changes": changes });
         batch(json!({ "update": update }), 200).await;
     }
-    // A description that an earlier release wrote.
-    let update = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": "p#described" }, "SK": { "S": "p#described" } },
-        "UpdateExpression": "SET description = :long", "ExpressionAttributeValues": { ":long": { "S": long("old") } },
-    });
-    shop.dynamodb("UpdateItem", &update).await;
+    let described = json!({ "description": long("last") }).to_string();
+    admin.send(Method::PATCH, "/products/described", &any, Some(described)).await.expect(200);
     let more = json!({ "delta": 1 }).to_string();
     admin.send(Method::POST, "/products/described/stock", &any, Some(more)).await.expect(200);
     // The description of another version: a reader sees a transaction by halves.

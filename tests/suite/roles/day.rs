@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
 use shop::events::event;
-use shop::last_release::old_invoice_id;
+use shop::imported::other_invoice_id;
 use shop::payments::Payments;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
@@ -171,11 +171,11 @@ async fn now_and_then(shop: &Shop) {
         .expect(200);
 }
 
-/// Late payments, refunds, refusals, and an invoice with an id of the last release.
+/// Late payments, refunds, refusals, and an invoice with an id of another shop.
 async fn paid(shop: &Shop) {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let mut order = ada.order("paid late", things(1)).await.expect(201);
-    order["invoice"]["invoiceId"] = json!(old_invoice_id(shop, &order).await);
+    order["invoice"]["invoiceId"] = json!(other_invoice_id(shop, &order).await);
     let invoice = format!("/invoices/{}", order["invoice"]["invoiceId"].as_str().expect("an id"));
     let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
     admin.get(&invoice).await.expect(200);

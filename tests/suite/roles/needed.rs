@@ -15,21 +15,6 @@ const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 /// permits nothing.
 const NO_SECRET: &str = ":secret:none";
 
-/// Permissions that only the last release needs. Its code runs beside this release during a deployment and after a
-/// rollback, under the roles of this release. The next release removes these permissions.
-pub const NEEDED_BY_THE_LAST_RELEASE: [(&str, &str, &str); 9] = [
-    ("AdjustStock", "dynamodb:PutItem", "p#*"),
-    // It has the permissions of CancelOrder.
-    ("CancelGuestOrder", "dynamodb:PutItem", "g#*"),
-    ("CancelOrder", "dynamodb:PutItem", "g#*"),
-    ("CancelOrder", "dynamodb:PutItem", "o#*"),
-    ("CapturePayment", "dynamodb:PutItem", "o#*"),
-    ("ChangeOrderStatus", "dynamodb:PutItem", "o#*"),
-    ("FlagOrder", "dynamodb:PutItem", "o#*"),
-    ("UpdateCustomer", "dynamodb:PutItem", "c#*"),
-    ("UpdateProduct", "dynamodb:PutItem", "p#*"),
-];
-
 /// The key of the item with the phase of a move. Functions read it only while the stack has two tables, but may do so
 /// before and after: see template.yaml.
 const PHASE_OF_A_MOVE: &str = "move";
@@ -114,10 +99,7 @@ fn unneeded(function: &str, policies: &[Policy], asks: &BTreeSet<&Ask>) -> Vec<S
             // Lambda itself writes logs; nothing here calls that service.
             let is_asked = |grant: &Grant| {
                 let keys = grant.keys.map_or("", String::as_str);
-                !grant.action.starts_with("logs:")
-                    && !grant.resource.ends_with(NO_SECRET)
-                    && keys != PHASE_OF_A_MOVE
-                    && !NEEDED_BY_THE_LAST_RELEASE.contains(&(function, grant.action.as_str(), keys))
+                !grant.action.starts_with("logs:") && !grant.resource.ends_with(NO_SECRET) && keys != PHASE_OF_A_MOVE
             };
             for grant in Grant::all_of(statement).into_iter().filter(is_asked) {
                 let (rest, part) = grant.split(statement);

@@ -96,11 +96,9 @@ impl Adjusting<'_> {
 
     fn transaction(&self, product: &Product, before: WholeStock, after: WholeStock) -> Result<Attempt, Problem> {
         let version = product.version + 1;
-        let mut next = Product { version, ..product.clone() };
-        let long = next.shorten();
+        let next = Product { version, ..product.clone() };
         let mut writes = vec![Write::change(product, &next, Condition::version(product.version)?)?];
         writes.extend(stock::adjust(&before, &after.units)?);
-        writes.extend(catalogue::describe(product, &next, long.as_ref())?);
         let reply = Versioned::new(version, ProductView::with_stock(next, &after)).respond()?;
         writes.extend(self.once.map(|once| Write::answer(&once.record(&reply), once.now())).transpose()?);
         Ok(Attempt { writes, before, after, reply })

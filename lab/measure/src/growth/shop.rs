@@ -202,9 +202,8 @@ impl Shop {
             attributes: std::collections::BTreeMap::new(),
             variant_of,
             listed: true,
-            counted_in: None,
         };
-        items.push(write_item(&product.counted())?);
+        items.push(write_item(&product)?);
         Ok(items)
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use key_schema::layout::{AccessPattern as _, Declaration, InvoiceByOldId, PATTERNS};
+use key_schema::layout::{AccessPattern as _, Declaration, ImportedInvoiceById, PATTERNS};
 use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
@@ -40,7 +40,7 @@ async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page(
 async fn every_access_pattern_is_measured() {
     let asked: Vec<_> = measured(400).await.into_iter().map(|operation| operation.what).collect();
     // This shop has no invoice with an id of an earlier release.
-    let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != InvoiceByOldId::DECLARED.question);
+    let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != ImportedInvoiceById::DECLARED.question);
     for Declaration { number, question, .. } in patterns() {
         // Access patterns with the same result share a number.
         let ways = patterns().filter(|pattern| pattern.number == *number).count();

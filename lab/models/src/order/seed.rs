@@ -76,7 +76,6 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             attributes: std::collections::BTreeMap::new(),
             variant_of: None,
             listed: true,
-            counted_in: None,
         },
     );
     let count = i64::try_from(cells.len()).expect("few").try_into().expect("a number of cells");

@@ -101,8 +101,8 @@ impl Written {
     fn count_categories(&mut self) -> Result<()> {
         let mut counts = BTreeMap::new();
         for item in self.items.iter().filter(|item| kind(item) == Product::TYPE) {
-            if let Some(category) = read_item::<Product>(item.clone())?.counted_in {
-                *counts.entry(category).or_default() += 1;
+            if let Some(category) = read_item::<Product>(item.clone())?.counted_in() {
+                *counts.entry(category.clone()).or_default() += 1;
             }
         }
         for (category, products) in counts {
@@ -186,7 +186,7 @@ fn record(collection: &[(Numbered, table::Item)], cells: &BTreeMap<ProductId, Ve
     if one(Product::TYPE).is_some() {
         let whole = ProductById::assemble(all(collection)?).context("a product needs its stock")?;
         let WholeProduct { product, long_description, stock: first, .. } = whole;
-        let description = product.whole_description_in_snapshot(long_description);
+        let description = product.whole_description(long_description);
         let description = description.context("the product and its description do not belong together")?;
         let pattern = CellsOfStock { product: &product.product_id, cells: first.cells };
         let others = cells.get(&product.product_id).into_iter().flatten().cloned();

@@ -12,8 +12,6 @@ use super::at_rest;
 pub struct CustomerView {
     customer_id: CustomerId,
     username: Username,
-    /// An address that an earlier release accepted may not have the form that requests now need.
-    #[schema(value_type = String)]
     email: EmailAddress,
     name: String,
     created_at: Timestamp,

@@ -40,8 +40,7 @@ pub struct CardPayment {
     /// The amount that staff recorded, in minor units, if a part was credited before. Absent if it is `amount`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<i64>,
-    /// The refunds that staff recorded, the oldest first. The last release recorded the one refund of a cancelled order
-    /// in `settlement` alone.
+    /// The refunds that staff recorded, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<RecordedRefund>,
 }

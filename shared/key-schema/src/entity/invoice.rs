@@ -68,8 +68,7 @@ pub enum PaymentStatus {
     Authorized,
     /// The payment is captured.
     Captured,
-    /// The order was cancelled. A gift card has its money back; for a card payment, [`Settlement`] says more. The value
-    /// must stay, because the last release reads it.
+    /// The order was cancelled. A gift card has its money back; for a card payment, [`Settlement`] says more.
     Refunded,
 }
 

@@ -18,8 +18,7 @@ pub struct Product {
     /// The description, or the beginning of a long one: see [`describe`](Self::describe).
     pub description: String,
     /// The hash of the whole description, if `description` is only its beginning. The whole one is in a
-    /// [`ProductDescription`](super::ProductDescription). Absent as well if an earlier release has written the product
-    /// since.
+    /// [`ProductDescription`](super::ProductDescription).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_description: Option<TextHash>,
     pub category: Category,
@@ -46,14 +45,9 @@ pub struct Product {
     pub initial_stock: u32,
     /// The number of times the product was written, which is the `ETag`. A sale does not change it.
     pub version: u64,
-    /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. It differs from `category` only
-    /// if a release wrote the product that did not count: absent from a new product, and the former category of a changed
-    /// one. Absent from a product that is not listed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counted_in: Option<Category>,
 }
 
-/// A product is listed unless its item says otherwise, as every item of the last release.
+/// A product is listed unless its item says otherwise.
 const fn listed() -> bool {
     true
 }
@@ -64,21 +58,9 @@ const fn is_listed(listed: &bool) -> bool {
 }
 
 impl Product {
-    /// The same product, counted in its category, or nowhere if it is not listed.
-    #[must_use]
-    pub fn counted(self) -> Self {
-        Self { counted_in: self.listed.then(|| self.category.clone()), ..self }
-    }
-
-    /// Whether the two are the same product in the same version, counted or not, and with a long description in an item
-    /// of its own or not.
-    pub fn is_the_same(&self, other: &Self) -> bool {
-        let [one, other] = [self, other].map(|product| {
-            let mut product = Self { counted_in: None, ..product.clone() };
-            _ = product.shorten();
-            product
-        });
-        one == other
+    /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. `None` if it is not listed.
+    pub fn counted_in(&self) -> Option<&Category> {
+        self.listed.then_some(&self.category)
     }
 }
 

@@ -23,9 +23,7 @@ pub enum Rejection {
     },
     /// The sum exceeds the greatest amount of money.
     TooExpensive,
-    /// The shop has recalled products of the order. Items have this rejection in another form: see
-    /// [`Refusal`](super::Refusal).
-    #[serde(skip)]
+    /// The shop has recalled products of the order.
     Recalled {
         /// The recalled products, in the order of the lines.
         products: Vec<ProductId>,
@@ -47,24 +45,18 @@ pub enum Rejection {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<Money>,
     },
-    /// With this order, the customer would have more open units than the shop allows. Items have this rejection in
-    /// another form: see [`Refusal`](super::Refusal).
-    #[serde(skip)]
+    /// With this order, the customer would have more open units than the shop allows.
     OpenUnits {
         /// The units in the customer's orders that wait for payment.
         open: u64,
         /// The most that the shop allows.
         allowed: u64,
     },
-    /// The customer's address book has no such address. Items have this rejection in another form, too.
-    #[serde(skip)]
+    /// The customer's address book has no such address.
     UnknownAddress { address: AddressId },
-    /// The shop does not ship the order to this country. Items have this rejection in another form, too.
-    #[serde(skip)]
+    /// The shop does not ship the order to this country.
     NotShipped { country: Country },
-    /// The customer's cart no longer has the version that the order names, or it has other lines than the order. Items have
-    /// this rejection in another form, too.
-    #[serde(skip)]
+    /// The customer's cart no longer has the version that the order names, or it has other lines than the order.
     CartChanged { cart: CartVersion },
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid { code: DiscountCode },

@@ -234,7 +234,7 @@ impl StockCell {
     }
 }
 
-/// Whether a number need not be written, so that items without it stay as an earlier release wrote them.
+/// Whether a number need not be written.
 pub(super) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }

@@ -60,7 +60,8 @@ impl StreamCheckpoint {
     ///
     /// Its shard is none: the stream's own shards have other names.
     pub fn of_repairs(now: Timestamp) -> Self {
-        let checkpoint = Self::new(ShardId::of_repairs(), SequenceNumber::zero(), Timestamp::EPOCH, Uncounted::default(), now);
+        let checkpoint =
+            Self::new(ShardId::of_repairs(), SequenceNumber::zero(), Timestamp::EPOCH, Uncounted::default(), now);
         Self { expires_at: now.as_second() + LONG_LIFETIME, ..checkpoint }
     }
 }

@@ -69,7 +69,8 @@ fn queued_orders_live_14_days_answers_3_and_checkpoints_8() {
     assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());
     let shard = "shardId-1".parse().expect("a shard");
     let number: SequenceNumber = "7".parse().expect("a number");
-    let checkpoint = StreamCheckpoint::new(shard, number.clone(), at("2026-11-21"), Uncounted::default(), at("2026-11-21"));
+    let checkpoint =
+        StreamCheckpoint::new(shard, number.clone(), at("2026-11-21"), Uncounted::default(), at("2026-11-21"));
     assert_eq!(checkpoint.expires_at, at("2026-11-29").as_second());
     let mut uncounted = Uncounted::default();
     uncounted.add(Span::between(None, number));

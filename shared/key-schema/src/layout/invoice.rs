@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | 5 [`InvoiceOfOrder`] | table | `o#{orderId}` | `i#{invoiceId}` |
 //! | 7 [`InvoiceById`], 8 [`PaymentsOfInvoice`] | table | `o#{orderId}` | `i#{invoiceId}` |
-//! | 7 [`InvoiceByOldId`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
+//! | 7 [`ImportedInvoiceById`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
 //! | 31 [`InvoicesDue`] | GSI1 | `unnumbered#{shard}` | `{issuedAt}#{invoiceId}` |
 //! | 9 [`InvoicesOfCustomer`] | GSI2 | `c#{customerId}` | `i#{issuedAt}#{invoiceId}` |
 
@@ -21,7 +21,7 @@ const ID: Template<(InvoiceId,)> = Template::new("i#{invoiceId}");
 const OF_ORDER: Place<(OrderId,), (InvoiceId,)> = Place::table(order::COLLECTION, ID);
 const BY_ID: Place<(InvoiceId,), (InvoiceId,)> = Place::gsi1(ID, ID);
 /// The list of the invoices that wait for a number: a sparse index. An invoice has one key of the index, so the key by its
-/// id waits, too. Only ids of the last release are looked up there, and invoices with such ids are not in the list.
+/// id waits, too. Only imported invoices are looked up there, and they are not in the list.
 const UNNUMBERED: Place<(u8,), (Timestamp, InvoiceId)> =
     Place::gsi1(Template::new("unnumbered#{shard}"), Template::new("{issuedAt}#{invoiceId}"));
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, InvoiceId)> =
@@ -102,17 +102,17 @@ impl AccessPattern for InvoiceById<'_> {
     }
 }
 
-/// An invoice by an id of the release of 2026-11-21, which does not contain the order's id.
-pub struct InvoiceByOldId<'a> {
+/// An imported invoice by the id that it had in another shop, which does not contain the order's id.
+pub struct ImportedInvoiceById<'a> {
     pub id: &'a InvoiceId,
 }
 
-impl AccessPattern for InvoiceByOldId<'_> {
+impl AccessPattern for ImportedInvoiceById<'_> {
     type Item = Invoice;
 
     const DECLARED: Declaration = Declaration {
         number: 7,
-        question: "an invoice by an id of the last release",
+        question: "an imported invoice by its id",
         place: BY_ID.text(),
         entities: &[Invoice::TYPE],
         consistency: Consistency::Eventual,

@@ -50,7 +50,9 @@ pub use customer::{CustomerById, InCustomer};
 pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
-pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesDue, InvoicesOfCustomer, PaymentsOfInvoice};
+pub use invoice::{
+    ImportedInvoiceById, InvoiceById, InvoiceOfOrder, InvoicesDue, InvoicesOfCustomer, PaymentsOfInvoice,
+};
 pub use layouts::{Layout, SpelledPlace};
 pub use moving::{OF_A_MOVE, RepairsDue};
 pub use order::{
@@ -120,7 +122,7 @@ pub const PATTERNS: &[Declaration] = &[
     InvoiceOfOrder::DECLARED,
     OrdersOfProduct::DECLARED,
     InvoiceById::DECLARED,
-    InvoiceByOldId::DECLARED,
+    ImportedInvoiceById::DECLARED,
     PaymentsOfInvoice::DECLARED,
     InvoicesOfCustomer::DECLARED,
     ProductsOfCustomer::DECLARED,

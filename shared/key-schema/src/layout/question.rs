@@ -14,8 +14,8 @@ use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
 use super::{
     AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById,
-    CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById,
-    InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
+    CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, ImportedInvoiceById,
+    InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
     OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
     ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays,
     VariantsOfProduct, ViewsOfProduct,
@@ -173,7 +173,7 @@ impl ShopItem {
             }
             Self::OrderFlag(OrderFlag { order_id, .. }) => vec![of_order(order_id), Question::of(&FlaggedOrders)],
             Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, unnumbered, .. }) => {
-                let by_old_id = unnumbered.is_none().then(|| Question::of(&InvoiceByOldId { id: invoice_id }));
+                let by_old_id = unnumbered.is_none().then(|| Question::of(&ImportedInvoiceById { id: invoice_id }));
                 let others = [
                     of_order(order),
                     Question::of(&InvoiceOfOrder { order }),

@@ -81,7 +81,6 @@ pub(super) fn product(version: u64) -> Product {
         attributes: std::collections::BTreeMap::new(),
         variant_of: None,
         listed: true,
-        counted_in: None,
     }
 }
 

@@ -39,7 +39,6 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
     let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
     let is_marked = |whole: &WholeOrder| is_due(whole) || whole.has_lapsed();
     match (is_marked(from), is_marked(to)) {
-        // The last release marks nothing. So the mark may be absent although the payment was due before.
         (_, true) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
             writes.push(Write::put(&PaymentDue { order_id, shard, since: now, lapsed: !is_due(to) })?);

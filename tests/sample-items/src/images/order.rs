@@ -5,8 +5,8 @@ use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Invoice, InvoiceCounter, LineUnits, Order,
-    OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
+    Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Invoice, InvoiceCounter, LineUnits,
+    Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
 };
 use key_schema::value::{Invalid, InvoiceId, InvoiceNumber, Quantity, RequestHash};
 use serde_dynamo::Item;

@@ -1,7 +1,7 @@
 //! Orders on their way: paid, shipped, cancelled, refunded, expired.
 
 use serde_json::{Value, json};
-use shop::last_release::old_invoice_id;
+use shop::imported::other_invoice_id;
 
 use super::Placed;
 use crate::counting;
@@ -78,12 +78,12 @@ async fn numbers(shop: &mut MeteredShop) {
     shop.check("number-invoices", "an invoice").await;
 }
 
-/// Captures an order whose invoice has an id of the last release.
+/// Captures an order whose invoice has an id of another shop.
 async fn by_old_id(shop: &mut MeteredShop, reference: &Value) {
     let admin = shop.shop.admin();
     let order = shop.customer().order("k8", shop.order(12, 1)).await.expect(201);
     shop.pass().await;
-    let path = format!("/invoices/{}", old_invoice_id(&shop.shop, &order).await);
+    let path = format!("/invoices/{}", other_invoice_id(&shop.shop, &order).await);
     admin.get(&path).await.expect(200);
     shop.check("get-invoice", "found by an old id").await;
     admin.get(&format!("{path}/payments")).await.expect(200);

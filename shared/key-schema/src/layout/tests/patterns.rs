@@ -10,8 +10,8 @@ use super::parts::{Parts, Take, any_parts, between, sample};
 use super::strategies::{TIMES, any_time};
 use crate::layout::{
     AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, Consistency, CustomerByEmail,
-    CustomerById, CustomerByUsername, Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index,
-    InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById,
+    CustomerById, CustomerByUsername, Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode,
+    ImportedInvoiceById, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById,
     OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText,
     ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders,
     RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays, VariantsOfProduct, ViewsOfProduct,
@@ -140,7 +140,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &InvoiceOfOrder { order }, is_order),
         ask(entity, &OrdersOfProduct { product, shard, placed: &range }, is_line_in_shard && is_in_time),
         ask(entity, &InvoiceById { order, id: invoice }, is_order && is_invoice),
-        ask(entity, &InvoiceByOldId { id: invoice }, is_invoice && !is_unnumbered),
+        ask(entity, &ImportedInvoiceById { id: invoice }, is_invoice && !is_unnumbered),
         ask(entity, &PaymentsOfInvoice { order, invoice }, is_order && is_invoice),
         ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
         ask(entity, &ProductsOfCustomer { customer, placed: range }, is_customer && is_in_time),

@@ -40,7 +40,7 @@ fn a_mark_is_of_one_visitor_one_product_and_one_day_and_tells_none_of_them() {
 }
 
 #[test]
-fn an_invoice_id_contains_its_orders_id_unless_it_is_of_the_last_release() {
+fn an_invoice_id_contains_its_orders_id_unless_it_was_imported() {
     let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
     let invoice = InvoiceId::of(&order);
     assert_eq!(invoice.as_str(), "inv-cfd2ee81-ea09-51ba-9720-b8382bcdedb5");

@@ -123,7 +123,6 @@ impl Parts {
                 attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
                 variant_of: Some(product_id()),
                 weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
-                counted_in: self.until.map(|_| self.category.clone()),
             }),
             AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
             AnyEntity::Stock(Stock {
