@@ -30,12 +30,6 @@ pub(crate) fn grouped(digits: &str) -> String {
     grouped
 }
 
-/// Formats three significant digits, with commas between thousands.
-pub(crate) fn whole(number: f64) -> String {
-    let magnitude = 10_f64.powf((number.abs().max(1.0).log10().floor() - 2.0).max(0.0));
-    grouped(&format!("{:.0}", (number / magnitude).round() * magnitude))
-}
-
 /// The peak memory of the process with this id, or `self`, in bytes.
 ///
 /// # Errors

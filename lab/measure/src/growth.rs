@@ -1,7 +1,6 @@
 //! `cargo measure growth`: checks that an operation costs the same in a large table as in a small one.
 
 mod fill;
-mod plot;
 mod probe;
 mod report;
 mod shop;
@@ -17,7 +16,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use devstack::{Options, Stack};
-use dynoxide::Database;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +38,6 @@ pub(crate) struct Arguments {
     /// Keep the tables, to measure again without filling them
     #[arg(long)]
     keep: bool,
-    /// Writes the tables into docs/scale.md, and draws docs/growth.svg
-    #[arg(long)]
-    docs: bool,
     /// Measure one filled table, and print the figures; the program calls itself with this
     #[arg(long, hide = true)]
     probe: bool,
@@ -62,7 +57,7 @@ struct Size {
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { orders, rounds, data, keep, docs, probe } = arguments;
+    let Arguments { orders, rounds, data, keep, probe } = arguments;
     let mut sizes = Vec::new();
     for orders in orders {
         let data = data.join(format!("growth-{orders}"));
@@ -91,17 +86,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     if probe {
         return Ok(());
     }
-    let tables = report::tables(&sizes)?;
-    for (name, table) in &tables {
-        print(&format!("{name}\n\n{table}\n"))?;
-    }
-    if docs {
-        docs_check::write("scale.md", &tables)?;
-        let part = |name| docs_check::part("scale.md", name);
-        let picture = plot::picture(&part("growth-costs")?, &part("growth-times")?)?;
-        fs::write(docs_check::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
-    }
-    Ok(())
+    print(&report::tables(&sizes)?.join("\n"))
 }
 
 /// Fills the table in this folder, unless it is already filled, and returns the duration.
@@ -127,11 +112,6 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
     stack.shutdown().await?;
     fs::write(mark, started.elapsed().as_secs().to_string())?;
     Ok(started.elapsed())
-}
-
-/// Fills a new table with a shop of this many orders.
-pub(crate) fn fill_table(database: &Database, table: &str, orders: usize, progress: &ProgressBar) -> Result<()> {
-    fill::fill(database, table, &Shop::new(orders)?, progress)
 }
 
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {

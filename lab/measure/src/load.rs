@@ -90,7 +90,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         super::print(&text)?;
         return verdict;
     }
-    let stack = workspace::stack_with(local::options(workspace::template_for_load("v1")?)).await?;
+    let stack = workspace::stack_with(local::options(workspace::template_for_load()?)).await?;
     let (text, verdict) = drive(arguments, stack.url()).await?;
     super::print(&text)?;
     let audited = check(&stack).await;

@@ -7,7 +7,6 @@
 
 mod budget;
 mod measure;
-mod picture;
 mod process;
 mod report;
 mod runtime_api;
@@ -47,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "functions")]
     short: bool,
 
-    /// Write docs/performance.md, and draw its picture
+    /// Writes docs/performance.md
     #[arg(long, conflicts_with_all = ["functions", "short"])]
     docs: bool,
 
@@ -75,7 +74,6 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     crate::print(&text)?;
     if arguments.docs {
         docs_check::write("performance.md", &[("measured", text)])?;
-        picture::draw(&figures, &docs_check::file("performance.svg"))?;
     }
     let floor = figures.first().context("nothing was measured")?;
     let over = budget::over(floor, &figures, arguments.short);

@@ -1,4 +1,4 @@
-//! The tables of the page. They require that every operation costs the same in every table.
+//! The tables. They require that every operation costs the same in every table.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::probe::{Cost, Measured};
 use crate::figures::grouped;
 use key_schema::markdown_tables::table;
 
-/// The tables, each with its name in the page.
+/// The tables of units, of times and of sizes.
 ///
 /// # Errors
 /// An operation, by name, has a different cost in one of the tables.
-pub(super) fn tables(sizes: &[Size]) -> Result<Vec<(&'static str, String)>> {
+pub(super) fn tables(sizes: &[Size]) -> Result<[String; 3]> {
     let operations = sizes.iter().map(|size| (size.orders, size.operations.as_slice()));
-    Ok(vec![("growth-costs", costs(operations)?), ("growth-times", times(sizes)), ("growth-sizes", in_all(sizes))])
+    Ok([costs(operations)?, times(sizes), in_all(sizes)])
 }
 
 /// The table of each operation's cost.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, plot, probe, report, workload};
+use super::{fill, open, probe, report, workload};
 use crate::workspace;
 
 /// Small shops, in memory: an operation that reads too much reads more in the larger one.
@@ -28,12 +28,7 @@ async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page(
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    let command = "cargo test -p measure";
-    docs_check::check("scale.md", &costs, command).expect("docs/scale.md");
-    // The times come from a long run only, and the picture shows the page's figures.
-    let part = |name| docs_check::part("scale.md", name).expect("a table");
-    let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
-    docs_check::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
+    docs_check::check("scale.md", &costs, "cargo test -p measure").expect("docs/scale.md");
 }
 
 #[tokio::test(flavor = "multi_thread")]
