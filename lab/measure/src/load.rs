@@ -29,7 +29,7 @@ use self::tally::Tally;
 use self::traffic::{Crowd, Mix, Shopper, Tastes};
 use crate::workspace;
 
-/// The interval of the progress line, and of its rate and latencies.
+/// The interval of the progress line.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The longest wait for the counts of the orders.
