@@ -89,8 +89,7 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
         ensure!(path.is_file(), "{program} is not in {}: build it, or leave --built out", folder.display());
         Ok(path.canonicalize()?)
     };
-    let floor =
-        Subject { name: FLOOR, binary: binary(FLOOR)?, sample: "get-product", change: UNCHANGED };
+    let floor = Subject { name: FLOOR, binary: binary(FLOOR)?, sample: "get-product", change: UNCHANGED };
     let functions = chosen.into_iter().map(|Function { name, change, .. }| {
         Ok(Subject { name, binary: binary(program_of(name))?, sample: name, change: *change })
     });
