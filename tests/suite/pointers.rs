@@ -1,4 +1,4 @@
-//! Every file, heading and section that a comment or a document names exists. Decisions are numbered.
+//! Every file, heading and section that a comment or a document names exists. Decisions are short and numbered.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -154,18 +154,43 @@ fn every_section_that_is_named_in_quotes_exists() {
     assert!(missing.is_empty(), "these sections are named and not there:\n{}", missing.join("\n"));
 }
 
+/// The most words of a decision, with its heading.
+const MOST_WORDS: usize = 120;
+
 #[test]
-fn every_decision_has_the_next_number_and_a_status() {
+fn every_decision_is_short_and_is_in_the_table_under_its_subject() {
     let text = fs::read_to_string(Path::new(ROOT).join("docs/decisions.md")).expect("a document");
-    let mut expected = 1;
-    for section in text.split("\n## ").skip(1) {
-        let (heading, body) = section.split_once('\n').expect("a heading and a text");
-        assert!(heading.starts_with(&format!("{expected}. ")), "decision {expected} is missing before: {heading}");
-        let statuses = ["Accepted, ", "Replaced by ", "Withdrawn: "];
-        assert!(statuses.iter().any(|status| body.starts_with(status)), "{heading}: no status");
-        expected += 1;
+    let (table, subjects) = text.split_once("\n## ").expect("subjects");
+    let mut numbers = Vec::new();
+    for subject in subjects.split("\n## ") {
+        let (name, decisions) = subject.split_once('\n').expect("a subject");
+        let mut here = Vec::new();
+        for decision in decisions.split("\n### ").skip(1) {
+            let (number, _) = decision.split_once(". ").expect("a number");
+            let words = decision.split_whitespace().count();
+            assert!(words <= MOST_WORDS, "decision {number} has {words} words");
+            here.push(number.parse().unwrap_or_else(|_| panic!("{number} is no number")));
+        }
+        let row = table.lines().find_map(|line| line.strip_prefix(&format!("| {name} | ")));
+        let row = row.unwrap_or_else(|| panic!("the table has no row for {name}"));
+        assert_eq!(numbers_of_row(row), here, "{name}");
+        numbers.extend(here);
     }
-    assert!(expected > 100, "only {expected} decisions were found");
+    numbers.sort_unstable();
+    assert!(numbers.len() > 20, "only {} decisions were found", numbers.len());
+    assert!(numbers.iter().copied().eq(1..=numbers.len()), "a number is missing or given twice: {numbers:?}");
+}
+
+/// The numbers of a row such as `1-3, 51 |`.
+fn numbers_of_row(row: &str) -> Vec<usize> {
+    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text} is no number"));
+    let ranges = row.trim_end_matches(['|', ' ']).split(", ");
+    ranges
+        .flat_map(|range| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            number(first)..=number(last)
+        })
+        .collect()
 }
 
 fn documents() -> Vec<String> {

@@ -1,8 +1,7 @@
 //! The event of API Gateway, in payload format version 2.0: only the fields that routes read.
 //! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
 //!
-//! `lambda_http` would deserialize every field, twice (`docs/decisions.md`, "The gateway's event is read by a type of
-//! our own").
+//! `lambda_http` would deserialize every field, twice (docs/decisions.md, "Our own type reads API Gateway's events").
 
 use std::collections::BTreeMap;
 

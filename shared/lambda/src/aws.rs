@@ -1,7 +1,8 @@
 //! The configuration of AWS clients, built directly for Lambda.
 //!
 //! On Lambda, region and credentials are environment variables. `aws-config`, which would look for them in six places,
-//! is not a dependency. `docs/decisions.md` has the reasons for each choice, with figures.
+//! is not a dependency. The reasons: docs/decisions.md, "TLS is rustls with ring", and docs/decisions.md, "AWS clients
+//! read environment variables and keep their signing key for a day".
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -48,9 +48,15 @@ impl Shop {
 
     /// Compares all counts with the orders, until the comparison is done.
     pub async fn reconcile(&self, repair: bool) -> Value {
-        let answer = self.reconciler()(ask(repair)).await.expect("an answer");
-        assert_eq!(answer["done"], true, "{answer}");
-        answer
+        let reconciler = self.reconciler();
+        let mut event = ask(repair);
+        loop {
+            let answer = reconciler(event).await.expect("an answer");
+            if answer["done"] == true {
+                return answer;
+            }
+            event = json!({ "resume": answer["resume"] });
+        }
     }
 
     /// Adds to a number of an item directly in the table.

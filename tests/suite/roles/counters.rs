@@ -11,16 +11,21 @@ use crate::queue::things;
 pub async fn parked(shop: &Shop) -> String {
     shop.settle().await;
     let counting = |request: &Value| ["shard#", "day#"].iter().all(|key| request.to_string().contains(key));
+    let order = async |customer: &str, key: &str| shop.customer(customer).order(key, things(1)).await.expect(201);
+    // While a batch is counted, two customers order. So the next one counts both.
+    let counted = Match::action("TransactWriteItems").when(counting);
+    shop.held(counted, order("ada", "alone"), async || (order("ada", "both").await, order("bob", "both").await)).await;
+    shop.settle().await;
     shop.fault_proxy().inject(Match::action("TransactWriteItems").when(counting), Fault::conflict(1), 2);
-    let order = shop.customer("ada").order("parked", things(1)).await.expect(201);
+    let parked = order("ada", "parked").await;
     shop.settle().await;
     let of_lease = |request: &Value| request.to_string().contains("fold#");
     let refused = Fault::Refused { status: 400, exception: "AccessDeniedException" };
     shop.fault_proxy().inject(Match::action("PutItem").when(of_lease), refused, usize::MAX);
-    shop.customer("ada").order("left", things(1)).await.expect(201);
+    order("ada", "left").await;
     shop.settle().await;
     shop.fault_proxy().heal();
-    order["placedAt"].as_str().expect("a time")[..10].to_owned()
+    parked["placedAt"].as_str().expect("a time")[..10].to_owned()
 }
 
 /// Makes a counter of every kind wrong, that of a day with orders among them, repairs all of them, and runs the schedule.
