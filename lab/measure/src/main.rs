@@ -1,6 +1,5 @@
 //! `cargo measure`: measures Till's performance, and checks that its data stays correct under load.
 
-mod figures;
 mod functions;
 mod growth;
 mod load;

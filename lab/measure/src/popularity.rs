@@ -2,7 +2,11 @@
 
 use anyhow::{Result, ensure};
 
-use crate::figures::as_float;
+/// Converts to a float. Exact below 2^53.
+#[allow(clippy::cast_precision_loss, reason = "ranks are far below 2^53")]
+fn as_float(number: usize) -> f64 {
+    number as f64
+}
 
 /// A distribution over ranks, the most popular first.
 pub(crate) struct Popularity {

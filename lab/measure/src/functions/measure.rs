@@ -9,7 +9,6 @@ use super::runtime_api::RuntimeApi;
 use super::shop::Shop;
 use super::subject::{Subject, environment};
 use super::tls::Tls;
-use crate::figures::most_memory;
 
 /// The number of warm events over which counts are averaged.
 const WARM: u32 = 60;
@@ -108,7 +107,7 @@ impl Bench<'_> {
             let event = subject.event(self.shop, self.next)?;
             api.invoke(event).await.with_context(|| format!("{} on event {}", subject.name, self.next))?;
         }
-        let memory = most_memory(process.id())?;
+        let memory = process.most_memory()?;
         process.stop().await?;
         Ok(memory)
     }

@@ -72,9 +72,13 @@ impl Process {
         Ok(())
     }
 
-    /// Its number.
-    pub(super) fn id(&self) -> u32 {
-        self.pid
+    /// Its peak memory in bytes.
+    pub(super) fn most_memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+        let status = status.context("the memory of a process can only be read on Linux")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+        let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM")?;
+        Ok(kilobytes * 1024)
     }
 
     /// The function itself: valgrind becomes it, strace starts it.

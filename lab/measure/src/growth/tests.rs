@@ -1,14 +1,11 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
-use std::time::{Duration, Instant};
-
 use indicatif::ProgressBar;
 use key_schema::layout::{AccessPattern as _, Declaration, InvoiceByOldId, PATTERNS};
-use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, probe, report, workload};
+use super::{fill, open, report, workload};
 use crate::workspace;
 
 /// Small shops, in memory: an operation that reads too much reads more in the larger one.
@@ -45,23 +42,11 @@ async fn every_access_pattern_is_measured() {
     }
 }
 
-proptest! {
-    /// Sequential calls add up, and parallel calls count once.
-    #[test]
-    fn the_engine_is_busy_while_any_call_is_in_progress(calls in prop::collection::vec((0..60_u64, 0..20_u64), 0..12)) {
-        let start = Instant::now();
-        let at = |millisecond| start + Duration::from_millis(millisecond);
-        let spans = calls.iter().map(|&(from, took)| (at(from), at(from + took))).collect();
-        let expected = (0..80).filter(|now| calls.iter().any(|(from, took)| (*from..from + took).contains(now))).count();
-        prop_assert_eq!(probe::busy(spans).as_millis(), expected as u128);
-    }
-}
-
 #[test]
 fn an_operation_that_costs_more_in_one_table_is_named() {
     let operation = |read: f64| {
         let cost = Cost { requests: "Query".to_owned(), read, written: [0.0; 3] };
-        [Measured { what: "look".to_owned(), cost, route: Duration::ZERO, engine: Duration::ZERO }]
+        [Measured { what: "look".to_owned(), cost }]
     };
     let refusal = |reads: [f64; 2]| {
         let tables = reads.map(operation);
