@@ -1,6 +1,6 @@
 //! What the functions and the commands ask of the table is recorded, declared and charted.
-//!
-//! The record is `tests/accesses.yaml`; `UPDATE_DOCS=1 cargo test -p tests --test suite accesses` writes it.
+
+mod charts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use consumers::CONSUMERS;
 use copying::{Assignment, Copier, Mover, Pace, Repairs};
 use devstack::fault_proxy::Call;
+use futures_util::join;
 use key_schema::access::{Access, Action, CHANGED, EVERY};
 use key_schema::entity::{CopyTask, Entity as _, Phase, ViewMark};
 use key_schema::layout::{ENTITIES, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
@@ -16,9 +17,10 @@ use local::functions::{all, routes};
 use local::history::{Options, import};
 use serde_json::json;
 use shop::Shop;
-use shop::accesses::{Asked, Written, check, key_written, record, recorded, writes_of};
+use shop::accesses::{Accesses, Asked, Written, key_written, record, writes_of};
 use shop::pattern::entity;
 use table::Pairs;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::completeness::pascal_case;
@@ -43,15 +45,22 @@ fn function(logical_id: &str) -> Option<String> {
     all().map(lambda::Function::name).find(|name| pascal_case(name) == logical_id)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_accesses_of_the_functions_are_recorded() {
-    let day = eventful_day().await;
-    let scene = record(&day.calls, function, Some);
-    check(|section| all().any(|function| function.name() == section) && !is_of_a_move(section), scene);
+/// What was recorded of the functions on an eventful day, of the commands, and of a move. It is recorded once, whichever
+/// tests need it.
+async fn recorded() -> &'static Accesses {
+    static RECORDED: OnceCell<Accesses> = OnceCell::const_new();
+    let record = async || {
+        let (functions, commands, moving) = join!(of_functions(), Box::pin(of_commands()), Box::pin(of_a_move()));
+        functions.into_iter().chain(commands).chain(moving).collect()
+    };
+    RECORDED.get_or_init(record).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_accesses_of_the_commands_are_recorded() {
+async fn of_functions() -> Accesses {
+    record(&eventful_day().await.calls, function, Some)
+}
+
+async fn of_commands() -> Accesses {
     let day = eventful_day().await;
     let shop = Shop::open().await;
     let caller = |name: &str| {
@@ -68,8 +77,7 @@ async fn the_accesses_of_the_commands_are_recorded() {
     local::audit::audit(&caller(AUDIT), now, |_| ()).await.expect("an audit");
     let command =
         |key: &str| [IMPORT, EXPORT, AUDIT].into_iter().find(|name| access_key(name) == key).map(str::to_owned);
-    let scene = record(&shop.fault_proxy().take_calls(), command, Some);
-    check(|section| [IMPORT, EXPORT, AUDIT].contains(&section), scene);
+    record(&shop.fault_proxy().take_calls(), command, Some)
 }
 
 /// Both tables, with this access key.
@@ -109,8 +117,7 @@ async fn leave_extra(moving: &MovingShop) {
     moving.shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": extra })).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_accesses_of_a_move_are_recorded() {
+async fn of_a_move() -> Accesses {
     let moving = MovingShop::open().await;
     let operator = pairs(&moving, &access_key(MIGRATE));
     let mover = Mover::new(operator.clone(), Duration::ZERO);
@@ -156,7 +163,7 @@ async fn the_accesses_of_a_move_are_recorded() {
     let by_functions: Vec<_> = calls.iter().filter(|call| call.action != "Query").cloned().collect();
     let of_the_shop = |key: &str| function(key).filter(|name| !is_of_a_move(name)).map(|_| DURING_A_MOVE.to_owned());
     scene.extend(record(&by_functions, of_the_shop, of_move));
-    check(|section| [MIGRATE, DURING_A_MOVE].contains(&section) || is_of_a_move(section), scene);
+    scene
 }
 
 /// Whether a function exists only while a stack has two tables.
@@ -250,9 +257,9 @@ fn done(asked: &Asked, queries: &BTreeSet<&str>) -> BTreeSet<String> {
 /// No function does what it does not declare, and no declaration is idle: some function that has it needs it. A function
 /// may do in a transaction what it may do alone, and with each item what it may do with every item. So the charts are
 /// complete.
-#[test]
-fn the_recorded_accesses_are_the_declared_ones() {
-    let record = recorded();
+#[tokio::test(flavor = "multi_thread")]
+async fn the_recorded_accesses_are_the_declared_ones() {
+    let record = recorded().await;
     let of_routes = routes().map(|route| (route.function.name(), route.route.access.concat()));
     let of_consumers = CONSUMERS.iter().map(|consumer| (consumer.function.name(), consumer.access.concat()));
     let (mut undeclared, mut idle, mut needed) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
@@ -281,9 +288,9 @@ fn the_recorded_accesses_are_the_declared_ones() {
     assert!(undeclared.is_empty() && idle.is_empty(), "not declared: {undeclared:#?}\nnot needed: {idle:#?}");
 }
 
-#[test]
-fn every_entity_is_read_and_written_by_a_recorded_access() {
-    let record = recorded();
+#[tokio::test(flavor = "multi_thread")]
+async fn every_entity_is_read_and_written_by_a_recorded_access() {
+    let record = recorded().await;
     let patterns = || PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS);
     let asked: BTreeSet<_> = record.values().flat_map(|asked| &asked.patterns).collect();
     for pattern in patterns() {

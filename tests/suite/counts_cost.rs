@@ -1,10 +1,4 @@
 //! The cost of counting, compared with two other ways to count exactly. Each is run on the engine.
-//!
-//! `UPDATE_DOCS=1 cargo test -p tests counts_cost` counts 1,000 orders and writes docs/cost-of-counting.md.
-
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use devstack::fault_proxy::{Call, Consumed};
 use serde_json::{Value, json};
@@ -12,7 +6,7 @@ use shop::Shop;
 use shop::engine::{Feature, lacks};
 use shop::stream::{Tail, is_wanted};
 
-/// The units of each way to count, in the order of the table.
+/// The units of each way to count.
 struct Costs {
     /// The units for each batch size, in orders.
     batches: Vec<(usize, f64)>,
@@ -103,9 +97,7 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn counting_by_batches_costs_less_than_a_marker_for_each_record_and_less_than_counting_inline() {
-    let is_full = std::env::var_os("UPDATE_DOCS").is_some();
-    let (orders, sizes): (usize, &[usize]) = if is_full { (1000, &[1, 10, 100, 333]) } else { (40, &[1, 8, 40]) };
-    let costs = measure(orders, sizes).await;
+    let costs = measure(40, &[1, 8, 40]).await;
     if lacks(Feature::CapacityFigures) {
         return;
     }
@@ -114,31 +106,4 @@ async fn counting_by_batches_costs_less_than_a_marker_for_each_record_and_less_t
     assert!(last < 0.6 * costs.inline && costs.inline < costs.markers, "{last}, {}, {}", costs.inline, costs.markers);
     // A batch of one order costs as much as inline counting plus a checkpoint.
     assert!(first < costs.markers, "{first}, {}", costs.markers);
-    if is_full {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cost-of-counting.md");
-        fs::write(file, table(&costs)).expect("the table is written");
-    }
-}
-
-fn table(costs: &Costs) -> String {
-    let mut text =
-        "# What counting costs\n\nCapacity units to count 1,000 orders of two lines each, by 200 customers, of \
-                    50 products, on one day: customers, products and the day. The embedded engine, which implements \
-                    DynamoDB's rules, reports the units. Measured by `UPDATE_DOCS=1 cargo test -p tests \
-                    counts_cost`.\n\n| way | units |\n|---|---|\n"
-            .to_owned();
-    for (size, units) in &costs.batches {
-        let orders = if *size == 1 { "order" } else { "orders" };
-        // Writing to a text cannot fail.
-        _ = writeln!(text, "| count-orders, batches of {size} {orders} | {units} |");
-    }
-    _ = writeln!(text, "| counters in the order's own transaction | {} |", costs.inline);
-    _ = writeln!(text, "| a transaction with a marker for each record of the stream | {} |", costs.markers);
-    text.push_str(
-        "\nA batch pays two units for its checkpoint and two for each counter that it changes, for any number of orders. In \
-         the order's own transaction, each order pays for its counters, and all orders of a product, or of a day, would \
-         conflict. A marker for each record costs its own units, and an item for as long as the record may be delivered \
-         again.\n",
-    );
-    text
 }

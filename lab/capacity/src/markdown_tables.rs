@@ -3,8 +3,7 @@
 use key_schema::layout::PATTERNS;
 use key_schema::markdown_tables::table;
 
-use crate::ledger::{self, Operation};
-use crate::rules::{Indexes, Projection};
+use crate::ledger;
 use crate::{Charge, Units};
 use sample_items::{Batch, NoSample, Sample, SampleSizes};
 
@@ -107,36 +106,15 @@ pub fn patterns() -> Result<String, NoSample> {
     Ok(table(&["#", "question", "requests", "read"], rows))
 }
 
-/// Index entries with keys only.
-const KEYS: Indexes = Indexes { gsi1: Projection::KeysOnly, gsi2: Projection::KeysOnly };
-
-/// The table of write units if index entries had keys only.
-pub fn projections() -> Result<String, NoSample> {
-    let samples = samples()?;
-    let of = |operation: &Operation, indexes| {
-        samples.each_ref().map(|sample| writes(operation.charge_with(sample, indexes)))
-    };
-    let rows = ledger::operations().filter_map(|operation| {
-        let (all, keys) = (of(operation, Indexes::DECLARED), of(operation, KEYS));
-        (all != keys).then(|| vec![name(operation), sizes(all), sizes(keys)])
-    });
-    Ok(table(&["operation", "all attributes", "keys alone"], rows))
-}
-
 /// The table of stored bytes.
 pub fn stored() -> Result<String, NoSample> {
     let samples = samples()?;
     let rows = ledger::operations().filter_map(|operation| {
-        let of = |indexes| samples.each_ref().map(|sample| operation.stored_with(sample, indexes));
-        let (all, keys) = (of(Indexes::DECLARED), of(KEYS));
-        let grows = all.iter().all(|bytes| bytes.total() >= 100.0);
-        grows.then(|| vec![name(operation), sizes(all.map(parts)), sizes(keys.map(parts))])
+        let bytes = samples.each_ref().map(|sample| operation.stored(sample));
+        let grows = bytes.iter().all(|bytes| bytes.total() >= 100.0);
+        grows.then(|| vec![format!("`{}` {}", operation.function, operation.case), sizes(bytes.map(parts))])
     });
-    Ok(table(&["operation", "all attributes", "keys alone"], rows))
-}
-
-fn name(operation: &Operation) -> String {
-    format!("`{}` {}", operation.function, operation.case)
+    Ok(table(&["operation", "bytes"], rows))
 }
 
 /// The write units of the table, the first index and the second, or `0` if there are none.
@@ -168,7 +146,6 @@ mod tests {
             ("extents", Ok(super::extents())),
             ("patterns", super::patterns()),
             ("operations", super::operations()),
-            ("projections", super::projections()),
             ("stored", super::stored()),
         ];
         let tables = tables.map(|(name, table)| (name, table.expect("a table")));

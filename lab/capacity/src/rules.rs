@@ -79,82 +79,38 @@ impl Images<'_> {
 
     /// Units of an index: none for an unchanged entry, one write for a new, removed or changed entry, and two if the
     /// key changes, because the entry is deleted and put again.
-    pub fn entry(self, index: Index, projection: Projection) -> f64 {
-        let entry = |item: Option<&Item>| item.and_then(|item| projection.entry(index, item));
+    pub fn entry(self, index: Index) -> f64 {
         let units = |entry: &Item| write_units(size::of_item(entry));
-        match (entry(self.before), entry(self.after)) {
+        match (self.before.and_then(|item| entry(index, item)), self.after.and_then(|item| entry(index, item))) {
             (None, None) => 0.0,
-            (Some(one), None) | (None, Some(one)) => units(&one),
+            (Some(one), None) | (None, Some(one)) => units(one),
             (Some(before), Some(after)) if before == after => 0.0,
-            (Some(before), Some(after)) if key(index, &before) == key(index, &after) => {
-                units(&before).max(units(&after))
-            }
-            (Some(before), Some(after)) => units(&before) + units(&after),
+            (Some(before), Some(after)) if key(index, before) == key(index, after) => units(before).max(units(after)),
+            (Some(before), Some(after)) => units(before) + units(after),
         }
     }
 
     /// Units of the table, multiplied by the factor, and of both indexes.
-    pub fn units(self, factor: f64, indexes: Indexes) -> Units {
-        Units {
-            table: factor * self.table(),
-            gsi1: self.entry(Index::Gsi1, indexes.gsi1),
-            gsi2: self.entry(Index::Gsi2, indexes.gsi2),
-        }
+    pub fn units(self, factor: f64) -> Units {
+        Units { table: factor * self.table(), gsi1: self.entry(Index::Gsi1), gsi2: self.entry(Index::Gsi2) }
     }
 
     /// The difference in billed storage.
-    pub fn stored(self, indexes: Indexes) -> Units {
-        let of = |index, projection: Projection| {
+    pub fn stored(self) -> Units {
+        let of = |index| {
             let bytes = |item: Option<&Item>| {
-                let entry = item.and_then(|item| projection.entry(index, item));
-                entry.map_or(0.0, |entry| float(size::of_item(&entry) + size::STORAGE_OVERHEAD))
+                let entry = item.and_then(|item| entry(index, item));
+                entry.map_or(0.0, |entry| float(size::of_item(entry) + size::STORAGE_OVERHEAD))
             };
             bytes(self.after) - bytes(self.before)
         };
-        Units {
-            table: of(Index::Table, Projection::All),
-            gsi1: of(Index::Gsi1, indexes.gsi1),
-            gsi2: of(Index::Gsi2, indexes.gsi2),
-        }
+        Units { table: of(Index::Table), gsi1: of(Index::Gsi1), gsi2: of(Index::Gsi2) }
     }
 }
 
-/// The attributes of an index entry.
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.Projections>
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Projection {
-    /// All attributes.
-    All,
-    /// The keys of the table and of the index.
-    KeysOnly,
-}
-
-impl Projection {
-    /// The item's entry. `None` if the item lacks a key attribute of the index.
-    pub fn entry(self, index: Index, item: &Item) -> Option<Item> {
-        key(index, item)?;
-        if self == Self::All {
-            return Some(item.clone());
-        }
-        let (keys, table) = (index.attributes(), Index::Table.attributes());
-        let mut entry = item.clone();
-        entry.inner_mut().retain(|name, _| [keys.0, keys.1, table.0, table.1].contains(&name.as_str()));
-        Some(entry)
-    }
-}
-
-/// The projections of both indexes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indexes {
-    /// The projection of the first index.
-    pub gsi1: Projection,
-    /// The projection of the second index.
-    pub gsi2: Projection,
-}
-
-impl Indexes {
-    /// As the template declares them.
-    pub const DECLARED: Self = Self { gsi1: Projection::All, gsi2: Projection::All };
+/// The item's entry, which has all of its attributes. `None` if the item lacks a key attribute of the index.
+fn entry(index: Index, item: &Item) -> Option<&Item> {
+    key(index, item).map(|_| item)
 }
 
 /// The item's key in an index.
@@ -203,7 +159,7 @@ mod tests {
         #[test]
         fn an_entry_is_charged_by_its_change(was in 0..5000_usize, is in 0..5000_usize, moves: bool) {
             let (before, after) = (item("here", was), item(if moves { "away" } else { "here" }, is));
-            let units = |before, after| Images { before, after }.entry(Gsi1, Projection::All);
+            let units = |before, after| Images { before, after }.entry(Gsi1);
             let [one, other] = [&before, &after].map(|item| write_units(size::of_item(item)));
             prop_assert_eq!(units(None, None), 0.0);
             prop_assert_eq!(units(None, Some(&after)), other);
@@ -219,7 +175,7 @@ mod tests {
         ) {
             let (before, after) = (item("here", was), item("away", is));
             let images = Images { before: Some(&before), after: Some(&after) };
-            let [plain, doubled] = [1.0, TRANSACTION].map(|factor| images.units(factor, Indexes::DECLARED));
+            let [plain, doubled] = [1.0, TRANSACTION].map(|factor| images.units(factor));
             let larger = size::of_item(if was > is { &before } else { &after });
             prop_assert_eq!(plain.table, write_units(larger));
             prop_assert_eq!(doubled, Units { table: 2.0 * plain.table, ..plain });
@@ -227,17 +183,10 @@ mod tests {
         }
 
         #[test]
-        fn an_entry_of_keys_only_does_not_change_with_other_attributes(was in 0..5000_usize, is in 0..5000_usize) {
-            let (before, after) = (item("here", was), item("here", is));
-            let images = Images { before: Some(&before), after: Some(&after) };
-            prop_assert_eq!(images.entry(Gsi1, Projection::KeysOnly), 0.0);
-        }
-
-        #[test]
         fn an_item_that_is_created_and_deleted_leaves_no_storage(bytes in 0..5000_usize) {
             let item = item("here", bytes);
-            let made = Images { before: None, after: Some(&item) }.stored(Indexes::DECLARED);
-            let gone = Images { before: Some(&item), after: None }.stored(Indexes::DECLARED);
+            let made = Images { before: None, after: Some(&item) }.stored();
+            let gone = Images { before: Some(&item), after: None }.stored();
             prop_assert_eq!(made + gone, Units::default());
             prop_assert_eq!(made, Units { gsi1: made.table, ..Units::of(Table, made.table) });
         }

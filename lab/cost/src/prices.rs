@@ -42,8 +42,6 @@ pub struct PriceList {
     pub cloudwatch: CloudWatch,
     /// The bucket of the exports.
     pub s3: S3,
-    /// The queries over the exports.
-    pub athena: Athena,
     /// The secret with the payment provider's keys.
     pub secrets_manager: SecretsManager,
     /// Data transfer out of AWS.
@@ -162,14 +160,6 @@ pub struct CloudWatch {
 pub struct S3 {
     /// A gigabyte in the standard class.
     pub storage_gb_month: Price,
-}
-
-/// The prices of queries.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Athena {
-    /// A gigabyte that a query reads.
-    pub read_gb: Price,
 }
 
 /// The prices of secrets.

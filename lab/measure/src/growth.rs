@@ -1,7 +1,6 @@
 //! `cargo measure growth`: checks that an operation costs the same in a large table as in a small one.
 
 mod fill;
-mod plot;
 mod probe;
 mod report;
 mod shop;
@@ -11,19 +10,14 @@ mod workload;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use devstack::{Options, Stack};
-use dynoxide::Database;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::{Deserialize, Serialize};
 
 use self::probe::Measured;
 use self::shop::Shop;
-use crate::figures::most_memory;
 use crate::{print, workspace};
 
 #[derive(Args)]
@@ -31,8 +25,8 @@ pub(crate) struct Arguments {
     /// The number of orders of each shop
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000])]
     orders: Vec<usize>,
-    /// The repetitions of each operation; the figures are medians
-    #[arg(long, default_value_t = 30)]
+    /// The repetitions of each operation, all of which must have the same units
+    #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// The folder for the tables, with some 11 KB for each order
     #[arg(long, default_value = "target/measure")]
@@ -40,80 +34,34 @@ pub(crate) struct Arguments {
     /// Keep the tables, to measure again without filling them
     #[arg(long)]
     keep: bool,
-    /// Writes the tables into docs/scale.md, and draws docs/growth.svg
-    #[arg(long)]
-    docs: bool,
-    /// Measure one filled table, and print the figures; the program calls itself with this
-    #[arg(long, hide = true)]
-    probe: bool,
-}
-
-/// The figures of one size.
-#[derive(Serialize, Deserialize)]
-struct Size {
-    orders: usize,
-    /// The size of the table with its indexes on disk.
-    bytes: u64,
-    /// The time to fill the table.
-    filled: Duration,
-    /// The peak memory of the process with gateway, functions and engine.
-    resident: u64,
-    operations: Vec<Measured>,
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { orders, rounds, data, keep, docs, probe } = arguments;
+    let Arguments { orders, rounds, data, keep } = arguments;
     let mut sizes = Vec::new();
     for orders in orders {
         let data = data.join(format!("growth-{orders}"));
-        if probe {
-            print(&serde_json::to_string(&measure(&data, orders, rounds).await?)?)?;
-            continue;
-        }
-        let filled = fill_once(&data, orders).await?;
-        // In a process of its own, because its memory is one of the figures.
+        fill_once(&data, orders).await?;
         eprintln!("{orders} orders: measuring every route {rounds} times");
-        let program = std::env::current_exe()?;
-        let mut child = Command::new(program);
-        child.args(["growth", "--probe", "--orders", &orders.to_string(), "--rounds", &rounds.to_string(), "--data"]);
-        let child = child.arg(data.parent().context("a folder")?).stderr(Stdio::inherit()).output()?;
-        ensure!(
-            child.status.success(),
-            "measuring {orders} orders failed. Its table is kept in {}, where the same command measures it again",
-            data.display()
-        );
-        let size: Size = serde_json::from_slice(&child.stdout)?;
-        sizes.push(Size { filled, ..size });
+        let operations = measure(&data, orders, rounds).await;
+        let kept = || format!("{orders} orders: the table is kept in {}, for the same command", data.display());
+        sizes.push((orders, operations.with_context(kept)?));
         if !keep {
             fs::remove_dir_all(&data)?;
         }
     }
-    if probe {
-        return Ok(());
-    }
-    let tables = report::tables(&sizes)?;
-    for (name, table) in &tables {
-        print(&format!("{name}\n\n{table}\n"))?;
-    }
-    if docs {
-        docs_check::write("scale.md", &tables)?;
-        let part = |name| docs_check::part("scale.md", name);
-        let picture = plot::picture(&part("growth-costs")?, &part("growth-times")?)?;
-        fs::write(docs_check::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
-    }
-    Ok(())
+    print(&report::costs(sizes.iter().map(|(orders, operations)| (*orders, operations.as_slice())))?)
 }
 
-/// Fills the table in this folder, unless it is already filled, and returns the duration.
-async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
-    let mark = data.join("filled-in-seconds");
-    if let Ok(seconds) = fs::read_to_string(&mark) {
-        return Ok(Duration::from_secs(seconds.trim().parse()?));
+/// Fills the table in this folder, unless it is already filled.
+async fn fill_once(data: &Path, orders: usize) -> Result<()> {
+    let mark = data.join("filled");
+    if mark.exists() {
+        return Ok(());
     }
     if data.exists() {
         fs::remove_dir_all(data)?;
     }
-    let started = Instant::now();
     let stack = open(Some(data)).await?;
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")?;
     let bar = ProgressBar::new(u64::try_from(orders)?).with_style(style).with_message("orders");
@@ -125,21 +73,15 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
     )?;
     bar.finish_and_clear();
     stack.shutdown().await?;
-    fs::write(mark, started.elapsed().as_secs().to_string())?;
-    Ok(started.elapsed())
+    fs::write(mark, "")?;
+    Ok(())
 }
 
-/// Fills a new table with a shop of this many orders.
-pub(crate) fn fill_table(database: &Database, table: &str, orders: usize, progress: &ProgressBar) -> Result<()> {
-    fill::fill(database, table, &Shop::new(orders)?, progress)
-}
-
-async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
+async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Vec<Measured>> {
     let stack = open(Some(data)).await?;
     let operations = workload::run(&stack, &Shop::new(orders)?, rounds).await?;
-    let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
-    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })
+    Ok(operations)
 }
 
 /// The stack of `cargo local`, without the consumers of the stream, so that only the routes write to the table.

@@ -29,7 +29,7 @@ use self::tally::Tally;
 use self::traffic::{Crowd, Mix, Shopper, Tastes};
 use crate::workspace;
 
-/// The interval of the progress line, and of its rate and latencies.
+/// The interval of the progress line.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The longest wait for the counts of the orders.
@@ -90,7 +90,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         super::print(&text)?;
         return verdict;
     }
-    let stack = workspace::stack_with(local::options(workspace::template_for_load("v1")?)).await?;
+    let stack = workspace::stack_with(local::options(workspace::template_for_load()?)).await?;
     let (text, verdict) = drive(arguments, stack.url()).await?;
     super::print(&text)?;
     let audited = check(&stack).await;

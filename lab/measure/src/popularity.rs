@@ -2,7 +2,11 @@
 
 use anyhow::{Result, ensure};
 
-use crate::figures::as_float;
+/// Converts to a float. Exact below 2^53.
+#[allow(clippy::cast_precision_loss, reason = "ranks are far below 2^53")]
+fn as_float(number: usize) -> f64 {
+    number as f64
+}
 
 /// A distribution over ranks, the most popular first.
 pub(crate) struct Popularity {
@@ -30,12 +34,6 @@ impl Popularity {
         Ok(Self { cumulative })
     }
 
-    /// The share of this rank, counted from 0.
-    pub(crate) fn share(&self, rank: usize) -> f64 {
-        let up_to = |rank: usize| self.cumulative.get(rank).copied().unwrap_or(1.0);
-        up_to(rank) - if rank == 0 { 0.0 } else { up_to(rank - 1) }
-    }
-
     /// The rank, counted from 0, for a number of `[0, 1)`.
     pub(crate) fn rank(&self, number: f64) -> usize {
         self.cumulative.partition_point(|share| *share <= number).min(self.cumulative.len().saturating_sub(1))
@@ -51,6 +49,14 @@ impl Popularity {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Popularity {
+        /// The share of this rank, counted from 0.
+        fn share(&self, rank: usize) -> f64 {
+            let up_to = |rank: usize| self.cumulative.get(rank).copied().unwrap_or(1.0);
+            up_to(rank) - if rank == 0 { 0.0 } else { up_to(rank - 1) }
+        }
+    }
 
     proptest! {
         #[test]

@@ -78,13 +78,6 @@ impl Trust {
 }
 
 impl Connections {
-    /// Connections to plain HTTP endpoints through this connector.
-    pub(crate) fn of(connector: SharedHttpConnector) -> Self {
-        let all = Self::default();
-        _ = all.0[Trust::Plain as usize].set(connector);
-        all
-    }
-
     /// The configuration of a service's client.
     pub(crate) fn config(&self, service: Service, variables: &Variables) -> Result<SdkConfig, Misconfigured> {
         let endpoint = variables.optional(service.endpoint_variable()).or(variables.optional("AWS_ENDPOINT_URL"));

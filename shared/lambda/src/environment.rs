@@ -9,7 +9,6 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::SharedHttpConnector;
 use aws_types::SdkConfig;
 
 use crate::aws::{self, Connections, Service};
@@ -101,14 +100,6 @@ impl Environment {
             clients: Clients::default(),
             warm_ups: WarmUps::default(),
         }
-    }
-
-    /// An environment whose clients of plain HTTP endpoints send their requests through this connector: a program that
-    /// simulates AWS answers them itself.
-    #[must_use]
-    pub fn connected_by(mut self, connector: SharedHttpConnector) -> Self {
-        self.connections = Connections::of(connector);
-        self
     }
 
     /// An environment with more variables, which shares this one's connections but not its clients.

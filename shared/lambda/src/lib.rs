@@ -45,6 +45,6 @@ pub use outcome::{CountWrites, Outcome};
 pub use program::Program;
 pub use run::{run, start};
 pub use signature::SigV4;
-pub use time::{ANSWERING, time_left};
+pub use time::time_left;
 pub use trace::trace_id;
 pub use variables::{Misconfigured, handler};

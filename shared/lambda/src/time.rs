@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use lambda_runtime::Context;
 
 /// The part of the function's time limit that is reserved for sending the answer.
-pub const ANSWERING: Duration = Duration::from_secs(1);
+const ANSWERING: Duration = Duration::from_secs(1);
 
 /// The time limit of an invocation without a valid deadline.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(10);

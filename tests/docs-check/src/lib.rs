@@ -62,19 +62,6 @@ pub fn write(page: &str, parts: &[Part<'_>]) -> Result<()> {
     fs::write(file(page), current).with_context(|| format!("docs/{page} cannot be written"))
 }
 
-/// The content of a part of the page.
-///
-/// # Errors
-/// The page has no such part.
-pub fn part(page: &str, name: &str) -> Result<String> {
-    let text = {
-        let _writing = one_at_a_time();
-        read(page)?
-    };
-    let (_, part, _) = split(page, &text, name)?;
-    Ok(part.trim().to_owned())
-}
-
 /// A lock, because tests write their parts of a page concurrently.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static WRITING: Mutex<()> = Mutex::new(());
@@ -88,7 +75,7 @@ fn read(name: &str) -> Result<String> {
 /// The text with these parts replaced.
 fn with(page: &str, text: &str, parts: &[Part<'_>]) -> Result<String> {
     parts.iter().try_fold(text.to_owned(), |text, (name, part)| {
-        let (before, _, after) = split(page, &text, name)?;
+        let (before, after) = split(page, &text, name)?;
         let (open, close) = marks(page, name);
         Ok(if is_yaml(page) {
             format!("{before}{open}\n{part}{close}{after}")
@@ -111,13 +98,13 @@ fn marks(page: &str, name: &str) -> (String, String) {
     }
 }
 
-/// Splits the text: before a part, the part, and after it.
-fn split<'a>(page: &str, text: &'a str, name: &str) -> Result<(&'a str, &'a str, &'a str)> {
+/// The text before a part, and after it.
+fn split<'a>(page: &str, text: &'a str, name: &str) -> Result<(&'a str, &'a str)> {
     let missing = || format!("docs/{page} has no place for the part {name}");
     let (open, close) = marks(page, name);
     let (before, rest) = text.split_once(&open).with_context(missing)?;
-    let (part, after) = rest.split_once(&close).with_context(missing)?;
-    Ok((before, part, after))
+    let (_, after) = rest.split_once(&close).with_context(missing)?;
+    Ok((before, after))
 }
 
 #[cfg(test)]

@@ -1,56 +1,38 @@
-//! The record of what each caller asks of the table: `tests/accesses.yaml`. Tests record it from calls, and the charts
-//! in `docs/key-schema.md` are made of it.
+//! What each caller asks of the table, by its recorded calls. The charts in `docs/key-schema.md` are made of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use devstack::fault_proxy::Call;
 use key_schema::access::EVERY;
 use key_schema::layout::Consistency;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::pattern::{TableKey, consistency, entity, pattern, pattern_of_keys};
-
-const UPDATE: &str = "UPDATE_DOCS=1 cargo test -p tests --test suite accesses";
-
-/// The first lines of the record.
-const HEAD: &str = "\
-# What each function, and each command that uses the table itself, asks of the table, as the tests record it: see
-# tests/shop/src/accesses.rs. Written by `UPDATE_DOCS=1 cargo test -p tests --test suite accesses`.
-";
 
 /// The record: what each caller asks of the table.
 pub type Accesses = BTreeMap<String, Asked>;
 
 /// What one caller asks of the table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// The questions of its access patterns.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub patterns: BTreeSet<String>,
     /// The entities of all other reads, by the kind of request: `BatchGetItem, strong`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reads: BTreeMap<String, BTreeSet<String>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<Written>,
 }
 
 /// The writes of one kind of one entity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
     /// `put`, `change`, `delete` or `check`.
     pub write: String,
     pub entity: String,
     /// Whether these are writes of a transaction.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transaction: bool,
     /// The conditions, one of which each write has; an empty one for a write without a condition.
-    #[serde(rename = "if")]
     pub conditions: BTreeSet<String>,
     /// The other writes of the transactions, such as `put order`.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub with: BTreeSet<String>,
 }
 
@@ -227,34 +209,4 @@ fn condition(write: &Value) -> String {
         text = text.replace(placeholder, name.as_str().expect("a name"));
     }
     text
-}
-
-fn file() -> PathBuf {
-    docs_check::file("../tests/accesses.yaml")
-}
-
-/// The record.
-pub fn recorded() -> Accesses {
-    let text = std::fs::read_to_string(file()).unwrap_or_default();
-    yaml_serde::from_str::<Option<Accesses>>(&text).expect("tests/accesses.yaml").unwrap_or_default()
-}
-
-/// Checks that the record has these sections, or writes them. `is_of` tells the sections of this scene.
-pub fn check(is_of: impl Fn(&str) -> bool, scene: Accesses) {
-    static WRITING: Mutex<()> = Mutex::new(());
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut known = recorded();
-    if docs_check::is_written() {
-        known.retain(|name, _| !is_of(name));
-        known.extend(scene);
-        let text = yaml_serde::to_string(&known).expect("YAML");
-        std::fs::write(file(), format!("{HEAD}{text}")).expect("the record can be written");
-        return;
-    }
-    known.retain(|name, _| is_of(name));
-    let names: BTreeSet<_> = known.keys().chain(scene.keys()).collect();
-    for name in names {
-        let (says, is) = (known.get(name), scene.get(name));
-        assert!(says == is, "tests/accesses.yaml is stale: {UPDATE}\n{name}\nsays {says:#?}\nis {is:#?}");
-    }
 }

@@ -3,7 +3,7 @@
 use key_schema::layout::{Consistency, Declaration};
 
 use super::{Operation, Request, Several, sum};
-use crate::rules::{self, Indexes};
+use crate::rules;
 use crate::{Charge, Units, size};
 use sample_items::{Sample, SampleSizes};
 
@@ -130,7 +130,7 @@ impl Request {
     fn written_once(&self, sample: &Sample) -> Units {
         let once = |write: &super::Write| match write {
             super::Write::Check(_) => Units::default(),
-            write => write.images(sample).units(1.0, Indexes::DECLARED),
+            write => write.images(sample).units(1.0),
         };
         match self {
             Self::Write(write) => once(write),

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 
 use key_schema::layout::{Consistency, Declaration, share_of_page};
 
-use crate::rules::{self, Images, Indexes, TRANSACTION};
+use crate::rules::{self, Images, TRANSACTION};
 use crate::{Charge, Units, size};
 use sample_items::{Kind, Sample};
 
@@ -111,27 +111,22 @@ pub fn find(function: &str, case: &str) -> Option<&'static Operation> {
 }
 
 impl Operation {
-    /// The charge, with the declared indexes.
+    /// The charge.
     pub fn charge(&self, sample: &Sample) -> Charge {
-        self.charge_with(sample, Indexes::DECLARED)
-    }
-
-    /// The charge if the index entries had these attributes.
-    pub fn charge_with(&self, sample: &Sample, indexes: Indexes) -> Charge {
-        self.requests.iter().map(|request| request.charge(sample, indexes)).sum()
+        self.requests.iter().map(|request| request.charge(sample)).sum()
     }
 
     /// The charge of its reads along this access pattern.
     pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
         let is_of = |of: &Declaration| reads_like(of, pattern) && of.consistency == pattern.consistency;
         let along = self.requests.iter().find(|request| request.of.pattern().is_some_and(is_of))?;
-        Some(along.charge(sample, Indexes::DECLARED))
+        Some(along.charge(sample))
     }
 
     /// The charge that DynamoDB reports: without that of failed writes.
     pub fn reported(&self, sample: &Sample) -> Charge {
         let reported = self.requests.iter().map(|request| {
-            let charge = request.charge(sample, Indexes::DECLARED);
+            let charge = request.charge(sample);
             if request.of.is_reported() { charge } else { Charge { requests: charge.requests, ..Charge::default() } }
         });
         reported.sum()
@@ -153,14 +148,9 @@ impl Operation {
 
     /// The difference in billed storage.
     pub fn stored(&self, sample: &Sample) -> Units {
-        self.stored_with(sample, Indexes::DECLARED)
-    }
-
-    /// The difference in billed storage if the index entries had these attributes.
-    pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
         sum(sample, &self.requests, |request| match request {
-            Request::Write(write) => write.images(sample).stored(indexes),
-            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(indexes)),
+            Request::Write(write) => write.images(sample).stored(),
+            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored()),
             _ => Units::default(),
         })
     }
@@ -173,7 +163,7 @@ pub fn reads_like(one: &Declaration, other: &Declaration) -> bool {
 
 impl Several<Request> {
     /// The charge of all repetitions.
-    fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
+    fn charge(&self, sample: &Sample) -> Charge {
         let requests = self.many.of(sample.sizes());
         let each = match &self.of {
             Request::Query(pattern, found) => Charge {
@@ -181,7 +171,7 @@ impl Several<Request> {
                 read: Units::of(pattern.place.index, rules::read_units(self.found(sample, found), pattern.consistency)),
                 write: Units::default(),
             },
-            request => request.charge(sample, indexes),
+            request => request.charge(sample),
         };
         each * f64::from(requests)
     }
@@ -211,7 +201,7 @@ impl Request {
         }
     }
 
-    fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
+    fn charge(&self, sample: &Sample) -> Charge {
         let (mut read, mut write) = (Units::default(), Units::default());
         match self {
             // Several Queries share what they find.
@@ -222,9 +212,9 @@ impl Request {
             Self::ReadTransaction(keys) => {
                 read.table = sum(sample, keys, |key| rules::transactional_read_units(size::of_kind(sample, *key)));
             }
-            Self::Write(one) => write = one.images(sample).units(1.0, indexes),
+            Self::Write(one) => write = one.images(sample).units(1.0),
             Self::Transaction(writes) => {
-                write = sum(sample, writes, |write| write.images(sample).units(TRANSACTION, indexes));
+                write = sum(sample, writes, |write| write.images(sample).units(TRANSACTION));
             }
             // A failed write does not reach the indexes.
             Self::Failed(one) => write.table = one.images(sample).table(),
@@ -280,7 +270,7 @@ impl Write {
 
     /// The charge of the write alone, or as a part of a transaction.
     pub fn units(self, sample: &Sample, is_in_transaction: bool) -> Units {
-        self.images(sample).units(if is_in_transaction { TRANSACTION } else { 1.0 }, Indexes::DECLARED)
+        self.images(sample).units(if is_in_transaction { TRANSACTION } else { 1.0 })
     }
 
     /// The item before and after it.

@@ -43,10 +43,9 @@ pub(super) fn over(floor: &Figures, figures: &[Figures], is_short: bool) -> Vec<
             ("instructions of the first event", subject.first, floor.first, budget.first),
             ("instructions of a warm event", subject.warm, floor.warm, budget.warm),
             ("bytes of the binary", subject.binary, floor.binary, budget.binary),
-            ("memory", Some(subject.memory), Some(floor.memory), budget.memory),
+            ("memory", subject.memory, floor.memory, budget.memory),
         ];
         for (what, seen, least, most) in counts {
-            let (Some(seen), Some(least)) = (seen, least) else { continue };
             let ratio = ratio(seen, least);
             if ratio > most {
                 over.push(format!("{}: {what} are {ratio:.2} times the floor's, and may be {most}", subject.name));

@@ -7,7 +7,6 @@
 
 mod budget;
 mod measure;
-mod picture;
 mod process;
 mod report;
 mod runtime_api;
@@ -21,10 +20,10 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use self::measure::{Bench, Figures, SMALL};
-use self::process::{Quota, is_installed};
+use self::measure::{Bench, Figures};
+use self::process::is_installed;
 use self::shop::Shop;
-use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, UNCHANGED, references};
+use self::subject::{FUNCTIONS, Function, SHORT, Subject, UNCHANGED};
 use self::tls::Tls;
 
 const FLOOR: &str = "hello";
@@ -36,8 +35,7 @@ const TRIES: u32 = 3;
 
 /// Compare each function's cost on Lambda with the runtime's own: instructions, system calls, memory, bytes
 ///
-/// Needs valgrind and openssl, and strace for the system calls. Without names it measures everything, and what
-/// lab/measure/reference/install has installed to compare with. Fails when a function is over its budget.
+/// Needs valgrind and openssl, and strace for the system calls. Fails when a function is over its budget.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Measure these alone
@@ -47,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "functions")]
     short: bool,
 
-    /// Write docs/performance.md, and draw its picture
+    /// Writes docs/performance.md
     #[arg(long, conflicts_with_all = ["functions", "short"])]
     docs: bool,
 
@@ -65,17 +63,12 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let folder = root.join("target").join("measure");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
 
-    let mut subjects = built(arguments, &root)?;
-    if !arguments.short && arguments.functions.is_empty() {
-        subjects.extend(references(&folder));
-    }
-    let figures = measured(&subjects, arguments.short, &folder).await?;
+    let figures = measured(&built(arguments, &root)?, arguments.short, &folder).await?;
 
-    let text = report::tables(&figures)?;
+    let text = report::figures(&figures)?;
     crate::print(&text)?;
     if arguments.docs {
-        docs_check::write("performance.md", &[("measured", text)])?;
-        picture::draw(&figures, &docs_check::file("performance.svg"))?;
+        docs_check::write("performance.md", &[("measured", text), ("budgets", budget::table())])?;
     }
     let floor = figures.first().context("nothing was measured")?;
     let over = budget::over(floor, &figures, arguments.short);
@@ -90,16 +83,15 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
         Some(folder) => folder.clone(),
         None => build(root, chosen.iter().map(|function| program_of(function.name)), arguments.short)?,
     };
-    let command = |program: &str| -> Result<_> {
+    let binary = |program: &str| -> Result<_> {
         let built = folder.join(program).join("bootstrap");
         let path = if built.is_file() { built } else { folder.join(program) };
         ensure!(path.is_file(), "{program} is not in {}: build it, or leave --built out", folder.display());
-        Ok(vec![path.canonicalize()?.into_os_string()])
+        Ok(path.canonicalize()?)
     };
-    let floor =
-        Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, sample: "get-product", change: UNCHANGED };
+    let floor = Subject { name: FLOOR, binary: binary(FLOOR)?, sample: "get-product", change: UNCHANGED };
     let functions = chosen.into_iter().map(|Function { name, change, .. }| {
-        Ok(Subject { name, command: command(program_of(name))?, kind: Kind::Till, sample: name, change: *change })
+        Ok(Subject { name, binary: binary(program_of(name))?, sample: name, change: *change })
     });
     std::iter::once(Ok(floor)).chain(functions).collect()
 }
@@ -109,16 +101,11 @@ async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result
     let shop = Shop::open().await?;
     let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
     let dynamodb = Tls::start(&plain, folder).await?;
-    let quota = if is_short { None } else { Quota::new(SMALL) };
-    if quota.is_none() && !is_short {
-        eprintln!("no times with a small share of a CPU: this user may not make a control group");
-    }
     let counts_system_calls = is_installed("strace");
     if !counts_system_calls {
         eprintln!("no system calls: strace is not installed");
     }
-    let mut bench =
-        Bench { shop: &shop, dynamodb: &dynamodb, folder, counts_system_calls, quota: quota.as_ref(), next: 0 };
+    let mut bench = Bench { shop: &shop, dynamodb: &dynamodb, folder, counts_system_calls, next: 0 };
     let mut figures: Vec<Figures> = Vec::new();
     for subject in subjects {
         eprintln!("measuring {}", subject.name);
@@ -170,4 +157,13 @@ fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>, is_short: boo
     let own = std::env::current_exe()?;
     let target = own.parent().and_then(Path::parent).context("this program is in no target folder")?;
     Ok(target.join(if is_short { "debug" } else { "release" }))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_budgets_of_the_page_are_those_of_the_code() {
+        let parts = [("budgets", super::budget::table())];
+        docs_check::check("performance.md", &parts, "cargo test -p measure").expect("docs/performance.md");
+    }
 }

@@ -1,8 +1,8 @@
-//! A function's process: alone, under an instruction counter, under a tracer of system calls, or with little CPU.
+//! A function's process: alone, under an instruction counter, or under a tracer of system calls.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -18,8 +18,6 @@ pub(super) enum Watch<'a> {
     Instructions(&'a Path),
     /// strace, which counts system calls and leaves its report here.
     SystemCalls(&'a Path),
-    /// A control group, which holds it to its share of a CPU.
-    Quota(&'a Quota),
 }
 
 /// A running function.
@@ -30,11 +28,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it with these environment variables and no others.
-    pub(super) fn start(
-        command: &[OsString],
-        environment: &BTreeMap<String, String>,
-        watch: Watch<'_>,
-    ) -> Result<Self> {
+    pub(super) fn start(binary: &Path, environment: &BTreeMap<String, String>, watch: Watch<'_>) -> Result<Self> {
         let mut words: Vec<OsString> = match watch {
             Watch::None => Vec::new(),
             Watch::Instructions(report) => {
@@ -47,9 +41,8 @@ impl Process {
                 .map(OsString::from)
                 .chain([report.as_os_str().to_owned()])
                 .collect(),
-            Watch::Quota(quota) => quota.enter(),
         };
-        words.extend(command.iter().cloned());
+        words.push(binary.into());
         let (program, arguments) = words.split_first().context("no command")?;
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(environment);
@@ -79,20 +72,13 @@ impl Process {
         Ok(())
     }
 
-    /// The CPU time that it has taken: every thread's, by the scheduler's own account.
-    pub(super) fn cpu(&self) -> Result<Duration> {
-        let mut nanoseconds = 0;
-        for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid))? {
-            let account = std::fs::read_to_string(thread?.path().join("schedstat"))?;
-            let on_cpu = account.split(' ').next().context("an empty schedstat")?;
-            nanoseconds += on_cpu.parse::<u64>().context("schedstat")?;
-        }
-        Ok(Duration::from_nanos(nanoseconds))
-    }
-
-    /// Its number.
-    pub(super) fn id(&self) -> u32 {
-        self.pid
+    /// Its peak memory in bytes.
+    pub(super) fn most_memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+        let status = status.context("the memory of a process can only be read on Linux")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+        let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM")?;
+        Ok(kilobytes * 1024)
     }
 
     /// The function itself: valgrind becomes it, strace starts it.
@@ -121,43 +107,4 @@ pub(super) fn system_calls(report: &Path) -> Result<u64> {
 pub(super) fn is_installed(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
-}
-
-/// A control group that limits its processes to a part of one CPU.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Quota {
-    folder: PathBuf,
-}
-
-impl Quota {
-    /// Creates a group with this many hundredths of a CPU, if the user has the permission.
-    pub(super) fn new(hundredths: u32) -> Option<Self> {
-        const PERIOD: u32 = 100_000;
-        let share = hundredths * PERIOD / 100;
-        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-        let root = if unified { "/sys/fs/cgroup" } else { "/sys/fs/cgroup/cpu" };
-        let folder = Path::new(root).join("till-measure");
-        std::fs::create_dir_all(&folder).ok()?;
-        let quota = Self { folder };
-        if unified {
-            std::fs::write(quota.folder.join("cpu.max"), format!("{share} {PERIOD}")).ok()?;
-        } else {
-            std::fs::write(quota.folder.join("cpu.cfs_period_us"), PERIOD.to_string()).ok()?;
-            std::fs::write(quota.folder.join("cpu.cfs_quota_us"), share.to_string()).ok()?;
-        }
-        Some(quota)
-    }
-
-    /// The command prefix that puts a process into the group.
-    fn enter(&self) -> Vec<OsString> {
-        let enter = "echo $$ > \"$0\" && exec \"$@\"";
-        vec!["sh".into(), "-c".into(), enter.into(), self.folder.join("cgroup.procs").into()]
-    }
-}
-
-impl Drop for Quota {
-    fn drop(&mut self) {
-        // A group that still contains a process stays, which is harmless.
-        _ = std::fs::remove_dir(&self.folder);
-    }
 }

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use axum::Router;
@@ -31,7 +31,7 @@ pub(super) struct RuntimeApi {
 /// A request of the function.
 enum Said {
     /// The function requests an event.
-    Next(Instant),
+    Next,
     /// The function has answered an event.
     Answer(Value),
     /// The function has failed.
@@ -67,26 +67,24 @@ impl RuntimeApi {
 
     /// Waits until the function requests its first event, which ends its start.
     pub(super) async fn ready(&mut self) -> Result<()> {
-        self.asks().await.map(|_| ())
+        self.asks().await
     }
 
-    /// Gives out an event, and waits until the function has answered it and requests the next one. Returns the
-    /// duration.
-    pub(super) async fn invoke(&mut self, event: Value) -> Result<Duration> {
-        let start = Instant::now();
+    /// Gives out an event, and waits until the function has answered it and requests the next one.
+    pub(super) async fn invoke(&mut self, event: Value) -> Result<()> {
         self.events.send(event).context("the runtime API has ended")?;
         let answer = match self.hear().await? {
             Said::Answer(answer) => answer,
-            Said::Next(_) => anyhow::bail!("the function asked for another event before it answered"),
+            Said::Next => anyhow::bail!("the function asked for another event before it answered"),
             Said::Error(error) => anyhow::bail!("the function failed: {error}"),
         };
         ensure!(is_success(&answer), "the function answered {answer}");
-        Ok(self.asks().await?.duration_since(start))
+        self.asks().await
     }
 
-    async fn asks(&mut self) -> Result<Instant> {
+    async fn asks(&mut self) -> Result<()> {
         match self.hear().await? {
-            Said::Next(when) => Ok(when),
+            Said::Next => Ok(()),
             Said::Answer(answer) => anyhow::bail!("the function answered out of turn: {answer}"),
             Said::Error(error) => anyhow::bail!("the function failed: {error}"),
         }
@@ -113,7 +111,7 @@ fn is_success(answer: &Value) -> bool {
 }
 
 async fn next(State(exchange): State<Arc<Exchange>>) -> Response {
-    _ = exchange.said.send(Said::Next(Instant::now()));
+    _ = exchange.said.send(Said::Next);
     let Some(event) = exchange.events.lock().await.recv().await else {
         return StatusCode::GONE.into_response();
     };

@@ -1,8 +1,7 @@
-//! The subjects of the measurement: functions, their events, and the programs that they are compared with.
+//! The subjects of the measurement: functions, their events and their budgets.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use devstack::Template;
@@ -15,9 +14,7 @@ use crate::workspace::sample;
 /// A program that runs on Lambda.
 pub(super) struct Subject {
     pub(super) name: &'static str,
-    /// The command that starts it.
-    pub(super) command: Vec<OsString>,
-    pub(super) kind: Kind,
+    pub(super) binary: PathBuf,
     /// The function of Till whose sample event the program gets.
     pub(super) sample: &'static str,
     pub(super) change: Change,
@@ -36,20 +33,6 @@ impl Subject {
         (self.change)(&mut event, shop, n)?;
         Ok(event)
     }
-}
-
-/// The kind of a subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The floor: the runtime with an empty function.
-    Floor,
-    /// A function of Till.
-    Till,
-    /// Another binary that does the work of get-product.
-    Binary,
-    /// An interpreter that does the work of get-product. It is not run under callgrind, and its size is not that of one
-    /// file.
-    Interpreter,
 }
 
 /// A measured function of Till.
@@ -118,23 +101,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The reference programs that do the work of get-product, if `lab/measure/reference/install` has installed them in this
-/// folder.
-pub(super) fn references(folder: &Path) -> Vec<Subject> {
-    let at = |path: &str| folder.join(path).into_os_string();
-    let handler =
-        |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
-    let all = [
-        ("rust-defaults", Kind::Binary, "rust/release/reference", vec![at("rust/release/reference")]),
-        ("python-boto3", Kind::Interpreter, "python/installed", vec![at("python/bin/python"), handler("bootstrap.py")]),
-        ("node-sdk-v3", Kind::Interpreter, "node/installed", vec!["node".into(), at("node/main.mjs")]),
-    ];
-    let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
-    installed
-        .map(|(name, kind, _, command)| Subject { name, command, kind, sample: "get-product", change: UNCHANGED })
-        .collect()
-}
-
 /// The functions of the short form, with the budgets of their development builds: one that reads, one that writes, one
 /// that consumes. Such a build is there after the tests, and its counts repeat like those of a release.
 pub(super) const SHORT: &[(&str, Budget)] = &[
@@ -151,7 +117,7 @@ fn one_line() -> Value {
 pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
     let declared = template.functions.iter().find(|declared| declared.handler == function);
     let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
-    // Also for reference programs.
+    // Also for the floor.
     environment.insert("TABLE_NAME".to_owned(), template.table_name().to_owned());
     let own = [
         ("AWS_REGION", "us-east-1"),

@@ -1,20 +1,16 @@
-//! Measures a route: its requests to DynamoDB, their capacity, and its duration.
+//! Measures a route: its requests to DynamoDB and their capacity.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use devstack::Stack;
 use devstack::fault_proxy::{Access, Call};
 use key_schema::value::CustomerId;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::figures::median;
-
 /// The cost of one route.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cost {
     /// The requests to DynamoDB, for example `BatchGetItem, TransactWriteItems`.
     pub(super) requests: String,
@@ -25,16 +21,12 @@ pub(super) struct Cost {
 }
 
 /// One route, measured.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Measured {
     /// The description of the operation.
     pub(super) what: String,
     /// The cost, which is the same in every round.
     pub(super) cost: Cost,
-    /// The median of the whole request, over HTTP: gateway, function, engine.
-    pub(super) route: Duration,
-    /// The median of the time in which the engine worked on it.
-    pub(super) engine: Duration,
 }
 
 /// The measured stack, and the figures so far.
@@ -42,13 +34,7 @@ pub(super) struct Probe<'a> {
     stack: &'a Stack,
     http: Client,
     admin: String,
-    seen: Vec<(String, Vec<Sample>)>,
-}
-
-struct Sample {
-    cost: Cost,
-    route: Duration,
-    engine: Duration,
+    seen: Vec<Measured>,
 }
 
 impl<'a> Probe<'a> {
@@ -59,17 +45,14 @@ impl<'a> Probe<'a> {
     }
 
     /// The figures, in the order of the first measurements.
-    ///
-    /// # Errors
-    /// An operation had different costs in two rounds.
-    pub(super) fn measured(self) -> Result<Vec<Measured>> {
-        self.seen.into_iter().map(|(what, samples)| measured(what, &samples)).collect()
+    pub(super) fn measured(self) -> Vec<Measured> {
+        self.seen
     }
 
     /// Reads something, as an admin.
     ///
     /// # Errors
-    /// The answer is not a success. The same holds for all operations.
+    /// The answer is not a success, or the cost is another one than before. The same holds for all operations.
     pub(super) async fn get(&mut self, what: &str, path: &str) -> Result<Value> {
         self.send(what, Method::GET, path, &Value::Null).await
     }
@@ -103,18 +86,14 @@ impl<'a> Probe<'a> {
     async fn measure(&mut self, what: &str, request: RequestBuilder) -> Result<Value> {
         let proxy = self.stack.fault_proxy().context("the stack has no proxy")?;
         proxy.take_calls();
-        let start = Instant::now();
         let response = request.send().await?;
         let (status, body) = (response.status(), response.text().await?);
-        let route = start.elapsed();
         ensure!(status.is_success(), "{what}: {status}: {body}");
 
-        let calls = proxy.take_calls();
-        let spans = calls.iter().filter_map(|call| Some((call.at.checked_sub(call.took)?, call.at)));
-        let sample = Sample { cost: Cost::of(&calls), route, engine: busy(spans.collect()) };
-        match self.seen.iter_mut().find(|(seen, _)| seen == what) {
-            Some((_, samples)) => samples.push(sample),
-            None => self.seen.push((what.to_owned(), vec![sample])),
+        let cost = Cost::of(&proxy.take_calls());
+        match self.seen.iter().find(|seen| seen.what == what) {
+            Some(seen) => ensure!(seen.cost == cost, "{what}: cost {:?} once and {cost:?} another time", seen.cost),
+            None => self.seen.push(Measured { what: what.to_owned(), cost }),
         }
         if status == StatusCode::NO_CONTENT { Ok(Value::Null) } else { Ok(serde_json::from_str(&body)?) }
     }
@@ -143,26 +122,4 @@ impl Cost {
         };
         Self { requests: actions.into_iter().map(times).collect::<Vec<_>>().join(", "), read, written }
     }
-}
-
-/// The total time covered by at least one of these spans. Parallel calls of the engine, such as those for the shards of
-/// a status, count once, so that the engine's time is a part of the request's time.
-pub(super) fn busy(mut spans: Vec<(Instant, Instant)>) -> Duration {
-    spans.sort_unstable();
-    let Some(&(mut until, _)) = spans.first() else { return Duration::ZERO };
-    let mut busy = Duration::ZERO;
-    for (from, to) in spans {
-        busy += to.saturating_duration_since(from.max(until));
-        until = until.max(to);
-    }
-    busy
-}
-
-fn measured(what: String, samples: &[Sample]) -> Result<Measured> {
-    let cost = samples.first().context("nothing was measured")?.cost.clone();
-    if let Some(other) = samples.iter().find(|sample| sample.cost != cost) {
-        anyhow::bail!("{what}: cost {cost:?} once and {:?} another time", other.cost);
-    }
-    let median = |of: fn(&Sample) -> Duration| median(samples.iter().map(of).collect());
-    Ok(Measured { what, cost, route: median(|sample| sample.route), engine: median(|sample| sample.engine) })
 }

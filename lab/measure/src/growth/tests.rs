@@ -1,14 +1,11 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
-use std::time::{Duration, Instant};
-
 use indicatif::ProgressBar;
 use key_schema::layout::{AccessPattern as _, Declaration, ImportedInvoiceById, PATTERNS};
-use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, plot, probe, report, workload};
+use super::{fill, open, report, workload};
 use crate::workspace;
 
 /// Small shops, in memory: an operation that reads too much reads more in the larger one.
@@ -28,18 +25,13 @@ async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page(
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    let command = "cargo test -p measure";
-    docs_check::check("scale.md", &costs, command).expect("docs/scale.md");
-    // The times come from a long run only, and the picture shows the page's figures.
-    let part = |name| docs_check::part("scale.md", name).expect("a table");
-    let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
-    docs_check::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
+    docs_check::check("scale.md", &costs, "cargo test -p measure").expect("docs/scale.md");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_access_pattern_is_measured() {
     let asked: Vec<_> = measured(400).await.into_iter().map(|operation| operation.what).collect();
-    // This shop has no invoice with an id of an earlier release.
+    // This shop has no imported invoice.
     let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != ImportedInvoiceById::DECLARED.question);
     for Declaration { number, question, .. } in patterns() {
         // Access patterns with the same result share a number.
@@ -50,23 +42,11 @@ async fn every_access_pattern_is_measured() {
     }
 }
 
-proptest! {
-    /// Sequential calls add up, and parallel calls count once.
-    #[test]
-    fn the_engine_is_busy_while_any_call_is_in_progress(calls in prop::collection::vec((0..60_u64, 0..20_u64), 0..12)) {
-        let start = Instant::now();
-        let at = |millisecond| start + Duration::from_millis(millisecond);
-        let spans = calls.iter().map(|&(from, took)| (at(from), at(from + took))).collect();
-        let expected = (0..80).filter(|now| calls.iter().any(|(from, took)| (*from..from + took).contains(now))).count();
-        prop_assert_eq!(probe::busy(spans).as_millis(), expected as u128);
-    }
-}
-
 #[test]
 fn an_operation_that_costs_more_in_one_table_is_named() {
     let operation = |read: f64| {
         let cost = Cost { requests: "Query".to_owned(), read, written: [0.0; 3] };
-        [Measured { what: "look".to_owned(), cost, route: Duration::ZERO, engine: Duration::ZERO }]
+        [Measured { what: "look".to_owned(), cost }]
     };
     let refusal = |reads: [f64; 2]| {
         let tables = reads.map(operation);

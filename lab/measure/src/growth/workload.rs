@@ -25,7 +25,7 @@ pub(super) async fn run(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Vec
     for round in 0..rounds {
         workload.write(&mut probe, round).await.with_context(|| format!("writing, round {round}"))?;
     }
-    probe.measured()
+    Ok(probe.measured())
 }
 
 /// The subjects of the workload: reads are about the most active customer, the most popular product, and an order from

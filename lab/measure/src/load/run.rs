@@ -8,7 +8,6 @@ use indicatif::ProgressBar;
 
 use super::TICK;
 use super::judge::{Effect, judge};
-use super::report;
 use super::shop::Shop;
 use super::tally::Tally;
 use super::traffic::{Ask, Placed, Shopper};
@@ -59,18 +58,17 @@ pub(super) async fn work(run: Arc<Run>, mut shopper: Shopper) {
 /// Updates the progress line, on a terminal.
 pub(super) async fn show(run: Arc<Run>) {
     let mut ticks = tokio::time::interval(TICK);
-    let mut last = run.began;
     loop {
         ticks.tick().await;
-        let since = last.elapsed();
-        last = Instant::now();
-        let mut tally = run.tally();
-        let recent = tally.take_recent();
+        let (done, errors) = {
+            let tally = run.tally();
+            (tally.done(), tally.errors)
+        };
         let position = match run.end {
             End::After(_) => u64::try_from(run.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            End::Requests { .. } => tally.done(),
+            End::Requests { .. } => done,
         };
         run.bar.set_position(position);
-        run.bar.set_message(report::now(&tally, &recent, since));
+        run.bar.set_message(format!("{done} done  {errors} errors"));
     }
 }

@@ -25,8 +25,6 @@ pub(super) struct Tally {
     pub(super) answers: BTreeMap<(bool, Kind, String), u64>,
     pub(super) errors: u64,
     pub(super) books: Books,
-    /// The latencies since they were last taken.
-    recent: Latencies,
     empty: Latencies,
 }
 
@@ -50,7 +48,6 @@ impl Tally {
             answers: BTreeMap::new(),
             errors: 0,
             books: Books { sold: vec![0; products], orders: 0, unknown: 0 },
-            recent: empty.clone(),
             empty,
         })
     }
@@ -60,7 +57,6 @@ impl Tally {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let kind = ask.kind();
         self.latencies.entry(kind).or_insert_with(|| self.empty.clone()).saturating_record(micros);
-        self.recent.saturating_record(micros);
         let Judgement { answer, is_expected, effect } = judgement;
         *self.answers.entry((is_expected, kind, answer)).or_default() += 1;
         self.errors += u64::from(!is_expected);
@@ -87,11 +83,6 @@ impl Tally {
             all += latencies;
         }
         all
-    }
-
-    /// The latencies since this was last called.
-    pub(super) fn take_recent(&mut self) -> Latencies {
-        std::mem::replace(&mut self.recent, self.empty.clone())
     }
 }
 
@@ -140,18 +131,5 @@ mod tests {
         tally.add(&Ask::PlaceOrder(order()), MILLISECOND, judged(Effect::Unknown));
         assert_eq!(tally.books, Books { sold: vec![0, 0, 0], orders: 0, unknown: 1 });
         assert_eq!((tally.done(), tally.errors), (1, 1));
-    }
-
-    #[test]
-    fn recent_latencies_are_those_since_the_last_look() {
-        let mut tally = Tally::new(3).unwrap();
-        for took in [1, 2, 3] {
-            tally.add(&Ask::ReadProduct(0), took * MILLISECOND, judged(Effect::Nothing));
-        }
-        assert_eq!(tally.take_recent().len(), 3);
-        tally.add(&Ask::ViewProduct(0), 9 * MILLISECOND, judged(Effect::Nothing));
-        let recent = tally.take_recent();
-        assert_eq!((recent.len(), recent.max() / 1000), (1, 9));
-        assert_eq!(tally.all().len(), 4);
     }
 }

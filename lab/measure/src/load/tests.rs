@@ -10,9 +10,13 @@ fn arguments(line: &str) -> Arguments {
     <Line as clap::Parser>::parse_from(std::iter::once("load").chain(line.split(' '))).arguments
 }
 
+async fn open() -> Stack {
+    workspace::stack_with(local::options(workspace::template().unwrap())).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
-    let stack = workspace::stack().await.unwrap();
+    let stack = open().await;
     let (text, verdict) = drive(&arguments("--requests 300 --workers 4 --products 20"), stack.url()).await.unwrap();
     verdict.unwrap();
     assert!(text.starts_with("300 requests in "), "{text}");
@@ -25,7 +29,7 @@ async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sold_out_product_is_no_error_and_is_not_sold_twice() {
-    let stack = workspace::stack().await.unwrap();
+    let stack = open().await;
     let line = "--requests 200 --workers 8 --products 3 --stock 20 --mix order";
     let (text, verdict) = drive(&arguments(line), stack.url()).await.unwrap();
     verdict.unwrap();

@@ -1,11 +1,8 @@
 //! The capacity that a call consumed, by the engine's own figures.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-
-use super::Call;
 
 /// The actions that can report what they consume.
 const METERED: [&str; 10] = [
@@ -48,31 +45,6 @@ impl Consumed {
     pub fn units(&self) -> f64 {
         self.table_units + self.index_units.values().sum::<f64>()
     }
-
-    /// Units of the table or index of this name alone. Indexes of several tables may have one name.
-    fn units_of(&self, resource: &str) -> f64 {
-        let table = if self.table == resource { self.table_units } else { 0.0 };
-        table + self.index_units.get(resource).copied().unwrap_or_default()
-    }
-}
-
-/// The write units that these calls consumed of the table with this name, or of all indexes with it, for each second from `from` to the
-/// last second with any. Earlier calls do not count.
-pub fn write_units_per_second(calls: &[Call], resource: &str, from: Instant) -> Vec<f64> {
-    let mut seconds = Vec::new();
-    for call in calls {
-        let second = call.at.checked_duration_since(from).and_then(|since| usize::try_from(since.as_secs()).ok());
-        let Some(second) = second else { continue };
-        let writes = call.consumed.iter().filter(|consumed| consumed.access == Access::Write);
-        let units: f64 = writes.map(|consumed| consumed.units_of(resource)).sum();
-        if units > 0.0 {
-            if seconds.len() <= second {
-                seconds.resize(second + 1, 0.0);
-            }
-            seconds[second] += units;
-        }
-    }
-    seconds
 }
 
 /// Makes the request ask for the capacity figures of the table and its indexes. Returns whether the client had asked

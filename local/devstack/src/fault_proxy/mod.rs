@@ -20,7 +20,7 @@ use anyhow::Result;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-pub use self::capacity::{Access, Consumed, write_units_per_second};
+pub use self::capacity::{Access, Consumed};
 pub use self::fault::{Fault, Gate};
 pub use self::limit::WriteLimit;
 pub use self::rule::Match;

@@ -1,11 +1,11 @@
 //! Tests of the recorded calls.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Bench, TABLE, consumed, put, transaction};
-use crate::fault_proxy::{Access, Call, Fault, Match, write_units_per_second};
+use super::{Bench, consumed, put, transaction};
+use crate::fault_proxy::{Access, Fault, Match};
 
 #[tokio::test]
 async fn a_call_is_recorded_with_the_capacity_of_table_and_indexes() {
@@ -56,35 +56,5 @@ async fn a_recorded_call_has_the_time_of_its_answer() {
         _ = bench.call("PutItem", put("one")).await;
         let call = bench.proxy.take_calls().remove(0);
         assert!(sent <= call.at && call.at <= Instant::now(), "{:?}", call.fault);
-    }
-}
-
-#[test]
-fn write_units_are_summed_per_second_separately_for_table_and_index() {
-    let start = Instant::now();
-    let earlier = call(start, Access::Write);
-    let from = start + Duration::from_millis(200);
-    let after = |millis| call(from + Duration::from_millis(millis), Access::Write);
-    let read = call(from, Access::Read);
-    let calls = [earlier, read, after(0), after(999), after(3000)];
-    assert_eq!(write_units_per_second(&calls, TABLE, from), [8.0, 0.0, 0.0, 4.0]);
-    assert_eq!(write_units_per_second(&calls, "GSI1", from), [4.0, 0.0, 0.0, 2.0]);
-    assert!(write_units_per_second(&calls, "GSI2", from).is_empty());
-}
-
-/// A call that consumed four units of the table and two of its index.
-fn call(at: Instant, access: Access) -> Call {
-    let consumed = vec![consumed(access, 4.0, &[("GSI1", 2.0)])];
-    let (request, response) = (Value::Null, Value::Null);
-    Call {
-        caller: None,
-        action: "TransactWriteItems".to_owned(),
-        request,
-        response,
-        status: Some(200),
-        at,
-        took: Duration::ZERO,
-        consumed,
-        fault: None,
     }
 }

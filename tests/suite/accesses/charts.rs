@@ -1,6 +1,5 @@
-//! The charts in `docs/key-schema.md` of who reads what and who writes what, from the record of accesses, the declarations
+//! The charts in `docs/key-schema.md` of who reads what and who writes what, from the recorded accesses, the declarations
 //! and the ledger.
-#![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +12,13 @@ use key_schema::markdown_tables::table;
 use local::functions::routes;
 use sample_items::{Kind, Sample, SampleSizes};
 use serde_dynamo::AttributeValue;
-use shop::accesses::{Written, recorded};
+use shop::accesses::{Accesses, Written};
+
+use super::recorded;
 
 /// The chart of who asks along each access pattern. Several patterns are the same read; so the functions that Query are
 /// those that declare the question.
-fn askers() -> String {
-    let record = recorded();
+fn askers(record: &Accesses) -> String {
     let of_routes = routes().map(|route| (route.function.name(), route.route.access.concat()));
     let of_consumers = CONSUMERS.iter().map(|consumer| (consumer.function.name(), consumer.access.concat()));
     let declared: BTreeMap<String, BTreeSet<&str>> = of_routes
@@ -51,8 +51,7 @@ fn as_another(pattern: &Declaration) -> String {
 }
 
 /// The chart of the reads that are along no access pattern.
-fn reads() -> String {
-    let record = recorded();
+fn reads(record: &Accesses) -> String {
     let rows = record.iter().flat_map(|(name, asked)| {
         asked.reads.iter().map(move |(request, entities)| vec![format!("`{name}`"), request.clone(), code(entities)])
     });
@@ -60,11 +59,11 @@ fn reads() -> String {
 }
 
 /// The chart of writes: one row for all that do the same.
-fn writes() -> String {
+fn writes(record: &Accesses) -> String {
     let sample = Sample::new(SampleSizes::TYPICAL).expect("a sample");
     let mut rows: BTreeMap<(usize, Written), BTreeSet<String>> = BTreeMap::new();
-    for (name, asked) in recorded() {
-        for written in asked.writes {
+    for (name, asked) in record {
+        for written in asked.writes.clone() {
             let place = ENTITIES.iter().position(|(entity, _)| *entity == written.entity).unwrap_or(ENTITIES.len());
             rows.entry((place, written)).or_default().insert(name.clone());
         }
@@ -162,26 +161,19 @@ fn text(units: Units) -> String {
     format!("{}+{}+{}", units.table, units.gsi1, units.gsi2)
 }
 
-#[test]
-fn the_charts_of_reads_and_writes_equal_the_record() {
-    let charts = [("asked-by", askers()), ("reads-by-key", reads()), ("writes", writes())];
-    docs_check::check("key-schema.md", &charts, "cargo test -p capacity --test charts").expect("docs/key-schema.md");
-}
-
-#[test]
-fn no_cell_breaks_its_row() {
-    for chart in [askers(), reads(), writes()] {
+/// Every declared write is in the chart, and no cell breaks its row.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_charts_of_reads_and_writes_equal_the_record() {
+    let record = recorded().await;
+    let charts = [("asked-by", askers(record)), ("reads-by-key", reads(record)), ("writes", writes(record))];
+    for (_, chart) in &charts {
         let columns: Vec<_> = chart.lines().map(|line| line.matches('|').count()).collect();
         assert!(columns.iter().all(|count| *count == columns[0]), "{chart}");
     }
-}
-
-/// Every declared write is in the chart.
-#[test]
-fn every_write_has_units() {
-    let chart = writes();
-    for line in chart.lines().skip(2) {
+    for line in charts[2].1.lines().skip(2) {
         let cells: Vec<_> = line.split(" | ").collect();
         assert!(cells[1].is_empty() || !cells[5].is_empty(), "{line}");
     }
+    let command = "cargo test -p tests --test suite accesses";
+    docs_check::check("key-schema.md", &charts, command).expect("docs/key-schema.md");
 }
