@@ -159,7 +159,7 @@ fn failed_stream_records_are_retried_until_they_are_too_old_without_a_limit_of_r
     assert_eq!(sources.len(), 2);
     for source in sources {
         assert_eq!(source.maximum_retry_attempts, None, "{}", source.function);
-        assert_eq!(source.maximum_record_age_seconds, 6 * 3600, "{}: as docs/operating.md says", source.function);
+        assert_eq!(source.maximum_record_age_seconds, 6 * 3600, "{}: as docs/alarms.md says", source.function);
     }
 }
 

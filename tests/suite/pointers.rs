@@ -169,7 +169,7 @@ fn every_decision_is_short_and_is_in_the_table_under_its_subject() {
             let (number, _) = decision.split_once(". ").expect("a number");
             let words = decision.split_whitespace().count();
             assert!(words <= MOST_WORDS, "decision {number} has {words} words");
-            here.push(number.parse().unwrap_or_else(|_| panic!("{number} is no number")));
+            here.push(number.parse::<usize>().unwrap_or_else(|_| panic!("{number} is no number")));
         }
         let row = table.lines().find_map(|line| line.strip_prefix(&format!("| {name} | ")));
         let row = row.unwrap_or_else(|| panic!("the table has no row for {name}"));
@@ -183,7 +183,7 @@ fn every_decision_is_short_and_is_in_the_table_under_its_subject() {
 
 /// The numbers of a row such as `1-3, 51 |`.
 fn numbers_of_row(row: &str) -> Vec<usize> {
-    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text} is no number"));
+    let number = |text: &str| text.parse::<usize>().unwrap_or_else(|_| panic!("{text} is no number"));
     let ranges = row.trim_end_matches(['|', ' ']).split(", ");
     ranges
         .flat_map(|range| {

@@ -1,4 +1,4 @@
-//! The commands in docs/operating.md can be executed: bash can parse them, and the stack has the outputs and resources
+//! The commands of the pages for operators can be executed: bash can parse them, and the stack has the outputs and resources
 //! that they name. Each alarm has a row in docs/runbooks.md.
 
 use std::collections::BTreeSet;
@@ -9,9 +9,13 @@ use shop::read;
 
 use crate::deployment::{ALARMING, alarms, keys, stack};
 
-/// The indented code blocks of the page, without those in lists.
+/// The pages with commands for operators.
+const PAGES: [&str; 5] =
+    ["docs/deploying.md", "docs/upgrading.md", "docs/running.md", "docs/alarms.md", "docs/restoring.md"];
+
+/// The indented code blocks of the pages, without those in lists.
 fn commands() -> Vec<String> {
-    let (text, mut blocks, mut is_block) = (read("docs/operating.md"), Vec::<String>::new(), false);
+    let (text, mut blocks, mut is_block) = (PAGES.map(read).join("\n"), Vec::<String>::new(), false);
     for line in text.lines() {
         match line.strip_prefix("    ").filter(|rest| is_block || !rest.starts_with(' ')) {
             Some(rest) if is_block => {

@@ -71,7 +71,7 @@ fn attribute(value: &Yaml) -> Option<&str> {
 #[test]
 fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
     let stacks = ALARMING.map(stack);
-    let text = read("docs/operating.md");
+    let text = read("docs/alarms.md");
     let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
     let sections = sections.split("\n## ").next().unwrap_or_default();
     let headings = sections.lines().filter_map(|line| line.strip_prefix("### "));
@@ -85,7 +85,7 @@ fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
         assert!(alarm["AlarmDescription"].as_str().is_some_and(|text| text.ends_with(['.', '?'])), "{name}");
         names.insert(name);
     }
-    assert_eq!(headings, names, "docs/operating.md explains each alarm, and no other");
+    assert_eq!(headings, names, "docs/alarms.md explains each alarm, and no other");
 }
 
 /// A schedule that is disabled, deleted or may not invoke its function leaves no error behind, but silence.
