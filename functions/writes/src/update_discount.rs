@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("/discounts/{code}", Scope::Admin)
     .limit(20, 40)
     .refuses(&[Kind::NotFound])
     .access(&[Access::batch_get::<Discount>(), Access::update::<Discount>()])
-    .example(Example::at("09:54:20").path("WELCOME10").header("if-match", r#""0""#).body(r#"{"revoked":true}"#));
+    .example(Example::at("09:54:20").path("WELCOME10").header("if-match", r#""1""#).body(r#"{"revoked":true}"#));
 
 /// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]

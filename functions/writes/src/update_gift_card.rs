@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::patch("/gift-cards/{code}", Scope::Admin)
     .refuses(&[Kind::NotFound])
     .access(&[Access::batch_get::<GiftCard>(), Access::update::<GiftCard>()])
     .example(
-        Example::at("09:56:00").path("GIFT-50-7QKX-M2TD").header("if-match", r#""0""#).body(r#"{"blocked":true}"#),
+        Example::at("09:56:00").path("GIFT-50-7QKX-M2TD").header("if-match", r#""1""#).body(r#"{"blocked":true}"#),
     );
 
 /// The fields to change. Absent fields keep their values.

@@ -145,10 +145,10 @@ async fn meetings(cells: u8) -> usize {
     calls.retain(|call| call.action == "TransactWriteItems");
     let items = |call: &Call| -> Vec<String> {
         let writes = call.request["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object);
-        let keys = writes
+        let written = writes
             .flat_map(Map::values)
             .map(|write| if write["Key"].is_null() { &write["Item"] } else { &write["Key"] });
-        keys.map(|key| format!("{} {}", key["PK"]["S"], key["SK"]["S"])).collect()
+        written.map(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"])).collect()
     };
     let mut meetings = 0;
     for ten in calls.chunks(10) {

@@ -52,7 +52,7 @@ fn order_of(products: u64, name: &str) -> String {
     let code = format!("{name}-ten").to_uppercase();
     let discount = json!({ "type": "discount", "code": code, "percent": 10, "maxUses": 5, "createdAt": "2019-01-01" });
     let order = json!({ "type": "order", "orderId": name, "customerId": name, "status": "DELIVERED",
-        "placedAt": "2019-05-01", "lines": lines, "discountCode": code, "discount": eur(400), "total": eur(3600),
+        "placedAt": "2019-05-01", "lines": lines, "codes": [{ "code": code, "amount": eur(400) }], "discount": eur(400), "total": eur(3600),
         "giftCards": used });
     file(&std::iter::once(customer).chain(new_products).chain(new_cards).chain([discount, order]).collect::<Vec<_>>())
 }

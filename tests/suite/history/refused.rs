@@ -81,7 +81,7 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
         (json!({ "invoiceId": "inv-o-2" }), "invoice of another order"),
         (json!({ "card": null, "giftCards": [{ "code": "GIFT-2019-ABCD", "amount": eur(900) }] }), "has less than 900"),
         (json!({ "card": null, "giftCards": [{ "code": "NO-SUCH-CARD", "amount": eur(900) }] }), "is not there"),
-        (json!({ "discountCode": "ONCE" }), "ONCE has no uses left"),
+        (json!({ "codes": [{ "code": "ONCE", "amount": eur(0) }] }), "ONCE has no uses left"),
         (json!({ "status": "PENDING", "card": { "amount": eur(900), "status": "authorized" } }), "it is PENDING"),
         (
             json!({ "card": { "amount": eur(900), "status": "authorized", "provider": { "intent": "pi_1", "attempt": 1,

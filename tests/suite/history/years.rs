@@ -49,7 +49,7 @@ fn history() -> Vec<Value> {
             "SHIPPED",
             "2021-05-01T12:00:00Z",
             json!({
-                "discount": eur(200), "discountCode": "TEN", "total": eur(1800), "card": null,
+                "discount": eur(200), "codes": [{ "code": "TEN", "amount": eur(200) }], "total": eur(1800), "card": null,
                 "giftCards": [{ "code": "GIFT-2019-ABCD", "amount": eur(1800) }],
             }),
         ),

@@ -68,7 +68,8 @@ fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
     let money = |amount: u32| json!({ "amount": amount, "currency": "EUR" });
     let order = |id: &str, status: &str, amount: u32| -> Order {
         serde_json::from_value(json!({
-            "orderId": id, "customerId": "eve", "status": status, "placedAt": "2026-11-21T09:30:00.000Z", "version": 1,
+            "orderId": id, "customerId": "eve", "status": status, "placedAt": "2026-11-21T09:30:00.000Z",
+            "changedAt": "2026-11-21T09:30:00.000Z", "version": 1,
             "subtotal": money(amount), "discount": money(0), "total": money(amount), "requestHash": "", "lineCount": 1,
             "shard": 0,
         }))

@@ -35,7 +35,8 @@ fn changes((placed, is_paid, steps, price): &History) -> (Order, Vec<OrderLine>,
     let money = json!({ "amount": 3 * u32::from(*price), "currency": "EUR" });
     let price = json!({ "amount": price, "currency": "EUR" });
     let mut order: Order = serde_json::from_value(json!({
-        "orderId": "first", "customerId": "ada", "status": status, "placedAt": at(*placed), "version": 1,
+        "orderId": "first", "customerId": "ada", "status": status, "placedAt": at(*placed),
+        "changedAt": at(*placed), "version": 1,
         "subtotal": money, "discount": { "amount": 0, "currency": "EUR" }, "total": money,
         "requestHash": "x", "lineCount": 1, "units": 3, "shard": 0,
     }))

@@ -193,7 +193,8 @@ impl Stream {
         let id = format!("order-{}", self.orders.len());
         let order: Order = serde_json::from_value(json!({
             "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
-            "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(subtotal),
+            "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day),
+            "changedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(subtotal),
             "discount": money(discount), "total": money(total), "requestHash": "", "lineCount": products.len(),
             "units": units, "shard": 0,
         }))

@@ -65,7 +65,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Product::TYPE, "is kept in", One, One, Stock::TYPE, "productId"),
     relation(Stock::TYPE, "is divided into", One, Any, StockCell::TYPE, "productId"),
     relation(Product::TYPE, "has sums", One, AtMostOne, ProductStats::TYPE, "productId"),
-    relation(CategoryCount::TYPE, "counts", AtMostOne, Any, Product::TYPE, "countedIn"),
+    relation(CategoryCount::TYPE, "counts", AtMostOne, Any, Product::TYPE, "category"),
     relation(Product::TYPE, "is viewed in", One, Any, ViewShard::TYPE, "productId"),
     relation(Product::TYPE, "is ordered in", One, Any, OrderItem::TYPE, "productId"),
     relation(Order::TYPE, "has", One, Some, OrderItem::TYPE, "orderId"),
@@ -76,7 +76,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Order::TYPE, "is returned by", One, Any, Return::TYPE, "orderId"),
     relation(Order::TYPE, "is shipped in", One, Any, Shipment::TYPE, "orderId"),
     relation(Order::TYPE, "waited as", AtMostOne, AtMostOne, QueuedOrder::TYPE, "orderId"),
-    relation(Discount::TYPE, "lowers", Any, Any, Order::TYPE, "discountCode"),
+    relation(Discount::TYPE, "lowers", Any, Any, Order::TYPE, "codes"),
     relation(GiftCard::TYPE, "is used in", One, Any, GiftCardEntry::TYPE, "code"),
     relation(Order::TYPE, "takes", One, Any, GiftCardEntry::TYPE, "orderId"),
 ];

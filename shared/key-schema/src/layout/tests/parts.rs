@@ -207,6 +207,7 @@ pub(super) fn sample() -> Parts {
         shipment_id: "shp-first".parse().expect("an id"),
         shard: 3,
         shards: 4,
+        until: Some(parts.moment()),
         ..parts
     }
 }
