@@ -176,6 +176,7 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
             "p#tea",
             &[
                 "category things: 1 products counted beyond those that are counted in it",
+                "product tea: its long description is there, and none is needed",
                 "product tea: its price is not there, the price in its stock 500 EUR",
             ],
         ),

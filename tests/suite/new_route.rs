@@ -65,7 +65,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // The function that is deployed alone, and the one that a stack without search refuses.
     (".ci/third_party/checks.py", &["get-product", "search-products"]),
     // The order in which a deployment replaces functions.
-    ("functions/writes/src/confirm_image.rs", &["adjust-stock", "update-product"]),
     (
         "functions/writes/src/place_order.rs",
         &["list-open-returns", "list-orders", "list-payments-due", "list-product-orders", "quote-basket"],

@@ -49,7 +49,7 @@ pub async fn described(shop: &Shop) {
         .await
         .expect(200);
     shop.search_until("q=halves", |found| found["total"] == 1).await;
-    shop.put(&ProductDescription { product_id: id(), text: long("old") }).await;
+    shop.put(&ProductDescription { product_id: id(), text: long("last") }).await;
 }
 
 /// A product is taken out of the lists and recalled, and comes back.
