@@ -183,7 +183,9 @@ async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     admin.get("/discounts/EARLY").await.expect(200);
 
     let mut over = admin.get("/discounts/PAST").await.expect(200);
-    for (field, value) in [("code", json!("OVER")), ("to", json!("2026-01-01T00:00:00.000Z")), ("uses", json!(0)), ("version", json!(1))] {
+    for (field, value) in
+        [("code", json!("OVER")), ("to", json!("2026-01-01T00:00:00.000Z")), ("uses", json!(0)), ("version", json!(1))]
+    {
         over[field] = value;
     }
     shop.put(&serde_json::from_value::<Discount>(over).expect("a discount")).await;

@@ -113,7 +113,8 @@ async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
     shop.fault_proxy().take_calls();
     let answer = shop.count("shardId-0", &records).await;
     assert_eq!(answer["batchItemFailures"], json!([]));
-    let checkpoint: Value = serde_json::from_str(answer["state"]["checkpoint"].as_str().expect("a text")).expect("JSON");
+    let checkpoint: Value =
+        serde_json::from_str(answer["state"]["checkpoint"].as_str().expect("a text")).expect("JSON");
     assert_eq!(checkpoint["mark"], number(&records[299]));
     let spent = |calls: Vec<devstack::fault_proxy::Call>| -> Vec<(String, f64)> {
         let units =

@@ -31,9 +31,7 @@ pub struct CustomerQuery {
 /// Takes two requests: a claim holds only the customer's id, so that no copy of the profile can become outdated.
 pub async fn handle(table: Reader, Query(query): Query<CustomerQuery>) -> Answer<Versioned<CustomerView>> {
     let id = match (query.email, query.username) {
-        (Some(email), None) => {
-            table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id)
-        }
+        (Some(email), None) => table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id),
         (None, Some(username)) => {
             table.one(&CustomerByUsername { username: &username }).await?.map(|claim| claim.customer_id)
         }

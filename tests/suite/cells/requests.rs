@@ -141,8 +141,8 @@ async fn meetings(cells: u8) -> usize {
     for at in 0..100 {
         shop.customer("ada").order(&format!("k{at}"), things(1)).await.expect(201);
     }
-    let mut calls = shop.fault_proxy().take_calls();
-    calls.retain(|call| call.action == "TransactWriteItems");
+    let mut commits = shop.fault_proxy().take_calls();
+    commits.retain(|call| call.action == "TransactWriteItems");
     let items = |call: &Call| -> Vec<String> {
         let writes = call.request["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object);
         let written = writes
@@ -151,7 +151,7 @@ async fn meetings(cells: u8) -> usize {
         written.map(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"])).collect()
     };
     let mut meetings = 0;
-    for ten in calls.chunks(10) {
+    for ten in commits.chunks(10) {
         let mut seen = BTreeSet::new();
         for items in ten.iter().map(items) {
             meetings += usize::from(items.iter().any(|item| seen.contains(item)));

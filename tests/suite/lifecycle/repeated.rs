@@ -1,6 +1,6 @@
 //! A retry after a lost answer or an inconsistent read is distinguished from another client's change.
 
-use devstack::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Fault, Gate, Match};
 use serde_json::{Value, json};
 use shop::{Shop, until};
 
@@ -39,7 +39,9 @@ async fn a_flag_does_not_make_the_only_shipment_look_like_a_replay() {
     ask(&shop.admin(), &order, Capture).await.expect(200);
     shop.fault_proxy().take_calls();
     shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
-    let gate = shop.fault_proxy().hold(Match::action("Query"), 2);
+    // The order is read again after the answer was lost.
+    let gate = Gate::closed();
+    shop.fault_proxy().inject_after(1, Match::action("Query"), Fault::Held(gate.clone()), 1);
     let (admin, shipped) = (shop.admin(), order.clone());
     let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
     until_asked(&shop, "UpdateItem").await;
