@@ -1,6 +1,6 @@
 //! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the
 //! template, the schema of a file of history, and the sample events. A test fails if the text is not current.
-//! `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
+//! `cargo renew` writes it.
 
 mod edge;
 mod events;
@@ -8,8 +8,6 @@ mod template;
 
 use local::functions::routes;
 use serde_json::Value;
-
-const COMMAND: &str = "cargo test -p tests --test suite generated";
 
 #[test]
 fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
@@ -19,20 +17,20 @@ fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
         ("functions", template::functions()),
         ("consumers", template::roles_of_consumers()),
     ];
-    docs_check::check("../template.yaml", &parts, COMMAND).expect("template.yaml is current");
+    docs_check::check("../template.yaml", &parts).expect("template.yaml is current");
 }
 
 #[test]
 fn the_edge_has_the_shared_routes_that_the_code_declares() {
     let parts = [("parameters", edge::parameters()), ("behaviors", edge::behaviors())];
-    docs_check::check("../edge.yaml", &parts, COMMAND).expect("edge.yaml is current");
+    docs_check::check("../edge.yaml", &parts).expect("edge.yaml is current");
 }
 
 #[test]
 fn the_documentation_has_the_schema_of_a_file_of_history() {
     let schema = local::history::json_schema().expect("a schema");
     let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
-    docs_check::check_file("../docs/history.schema.json", &text, COMMAND).expect("the schema is current");
+    docs_check::check_file("../docs/history.schema.json", &text).expect("the schema is current");
 }
 
 #[test]
@@ -43,7 +41,7 @@ fn each_route_has_the_sample_event_of_its_example() {
         let text = serde_json::to_string_pretty(&event).expect("JSON") + "\n";
         let there = std::fs::read_to_string(docs_check::file(&file)).unwrap_or_default();
         if serde_json::from_str::<Value>(&there).ok() != Some(event) {
-            docs_check::check_file(&file, &text, COMMAND).expect("the events are current");
+            docs_check::check_file(&file, &text).expect("the events are current");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - This version can read the items and messages of every released one.
 //! - This version writes exactly its own fixture, which may change until the version is in [`RELEASED`]:
-//!   `UPDATE_FIXTURES=1 cargo test -p tests --test suite layouts`.
+//!   `cargo renew`.
 
 mod fields;
 mod items;
@@ -10,8 +10,8 @@ mod messages;
 mod states;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use serde_json::Value;
 
@@ -37,15 +37,15 @@ fn fixtures(kind: &str, of: &str) -> BTreeMap<String, Value> {
     read.collect()
 }
 
-/// Fails unless `written` is this version's fixture. With `UPDATE_FIXTURES=1`, writes it.
+/// Fails unless `written` is this version's fixture. `cargo renew` writes it.
 fn assert_own(kind: &str, of: &str, written: &Value) {
     if fixtures(kind, of).get(VERSION) == Some(written) {
         return;
     }
     assert!(
-        env::var_os("UPDATE_FIXTURES").is_some_and(|value| value == "1"),
-        "{kind}/{of}: {VERSION} writes another layout than its fixture shows. If that is meant: \
-         UPDATE_FIXTURES=1 cargo test -p tests --test suite layouts\n{written:#}"
+        docs_check::is_written(),
+        "{kind}/{of}: {VERSION} writes another layout than its fixture shows. If that is meant: cargo \
+         renew\n{written:#}"
     );
     assert!(!RELEASED.contains(&VERSION), "{kind}/{of}: {VERSION} is released, so a new layout needs a new version");
     let folder = folder(kind).join(of);

@@ -149,6 +149,6 @@ mod tests {
             ("stored", super::stored()),
         ];
         let tables = tables.map(|(name, table)| (name, table.expect("a table")));
-        docs_check::check("capacity.md", &tables, "cargo test -p capacity").expect("docs/capacity.md");
+        docs_check::check("capacity.md", &tables).expect("docs/capacity.md");
     }
 }

@@ -103,7 +103,7 @@ fn shops() -> String {
 #[test]
 fn the_page_on_costs_says_what_is_computed() {
     let parts = [("bill", bill()), ("settings", settings()), ("shops", shops())];
-    docs_check::check("cost.md", &parts, "cargo test -p cost").unwrap();
+    docs_check::check("cost.md", &parts).unwrap();
 }
 
 #[test]

@@ -141,7 +141,7 @@ mod tests {
             ("relations", super::relations()),
             ("entities-v2", super::entities(Layout::V2)),
         ];
-        docs_check::check("key-schema.md", &charts, "cargo test -p key-schema").expect("docs/key-schema.md");
+        docs_check::check("key-schema.md", &charts).expect("docs/key-schema.md");
     }
 
     #[test]

@@ -14,7 +14,7 @@ const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 /// ms.
 const EARLIEST_DEADLINE: Duration = Duration::from_hours(24);
 
-/// The time that is left of the invocation, less [`ANSWERING`].
+/// The time that is left of the invocation, less `ANSWERING`.
 pub fn time_left(context: &Context) -> Duration {
     let deadline = Some(Duration::from_millis(context.deadline)).filter(|deadline| *deadline > EARLIEST_DEADLINE);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Pages of the documentation with handwritten prose and generated figures.
 //!
 //! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`; in a YAML file,
-//! `# <functions>` and `# </functions>`. A test [`check`]s the part against the code that generates it, so it cannot become stale. With
-//! `UPDATE_DOCS=1` the test writes the part instead.
+//! `# <functions>` and `# </functions>`. A test [`check`]s the part against the code that generates it, so it cannot become stale. `cargo renew`
+//! runs these tests with `UPDATE_DOCS=1`: then they write the part instead.
 //!
 //! **Invariant: no other crate knows how a part is found in its page.**
 
@@ -30,25 +30,25 @@ pub fn is_written() -> bool {
 /// Fails unless the page contains these parts, or writes them into it.
 ///
 /// # Errors
-/// The page is stale (the error names `command`, which updates it), or it has no place for a part.
-pub fn check(page: &str, parts: &[Part<'_>], command: &str) -> Result<()> {
+/// The page is stale, or it has no place for a part.
+pub fn check(page: &str, parts: &[Part<'_>]) -> Result<()> {
     if is_written() {
         return write(page, parts);
     }
     let written = read(page)?;
-    ensure!(with(page, &written, parts)? == written, "docs/{page} is stale: UPDATE_DOCS=1 {command}");
+    ensure!(with(page, &written, parts)? == written, "docs/{page} is stale: cargo renew");
     Ok(())
 }
 
 /// Like [`check`], for a whole file.
 ///
 /// # Errors
-/// The file is stale. The error names `command`, which updates it.
-pub fn check_file(name: &str, content: &str, command: &str) -> Result<()> {
+/// The file is stale.
+pub fn check_file(name: &str, content: &str) -> Result<()> {
     if is_written() {
         return fs::write(file(name), content).with_context(|| format!("docs/{name} cannot be written"));
     }
-    ensure!(read(name).unwrap_or_default() == content, "docs/{name} is stale: UPDATE_DOCS=1 {command}");
+    ensure!(read(name).unwrap_or_default() == content, "docs/{name} is stale: cargo renew");
     Ok(())
 }
 

@@ -174,6 +174,5 @@ async fn the_charts_of_reads_and_writes_equal_the_record() {
         let cells: Vec<_> = line.split(" | ").collect();
         assert!(cells[1].is_empty() || !cells[5].is_empty(), "{line}");
     }
-    let command = "cargo test -p tests --test suite accesses";
-    docs_check::check("key-schema.md", &charts, command).expect("docs/key-schema.md");
+    docs_check::check("key-schema.md", &charts).expect("docs/key-schema.md");
 }

@@ -4,8 +4,8 @@
 //! they depend on the sizes. The charges are computed from the ledger, the key schema, DynamoDB's rules and sample items
 //! of the same sizes, so the comparison with the engine checks all of these.
 //!
-//! A function without a case here is recorded from its sample event. `UPDATE_DOCS=1 cargo test -p capacity --test
-//! ledger` writes the ledger, `lab/capacity/operations.txt`.
+//! A function without a case here is recorded from its sample event. `cargo renew` writes the ledger,
+//! `lab/capacity/operations.txt`.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -99,12 +99,12 @@ const SIZES: [SampleSizes; 4] = [
     },
 ];
 
-const UPDATE: &str = "UPDATE_DOCS=1 cargo test -p capacity --test ledger";
+const UPDATE: &str = "cargo renew";
 
 /// The first lines of the ledger.
 const HEAD: &str = "\
 # The requests of each case of each function, as the tests record them: see lab/capacity/src/ledger/text.rs. Written by
-# `UPDATE_DOCS=1 cargo test -p capacity --test ledger`.
+# `cargo renew`.
 ";
 
 #[tokio::test(flavor = "multi_thread")]

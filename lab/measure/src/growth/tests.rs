@@ -25,7 +25,7 @@ async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page(
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    docs_check::check("scale.md", &costs, "cargo test -p measure").expect("docs/scale.md");
+    docs_check::check("scale.md", &costs).expect("docs/scale.md");
 }
 
 #[tokio::test(flavor = "multi_thread")]
