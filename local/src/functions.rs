@@ -9,6 +9,7 @@ use devstack::template::Function as Declared;
 use devstack::{Endpoints, Functions, Template};
 use http_api::RouteFunction;
 use lambda::{Environment, Function};
+use tracing::warn;
 
 /// Every function that answers a route.
 pub fn routes() -> impl Iterator<Item = &'static RouteFunction> {
@@ -21,11 +22,17 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 }
 
 /// Starts every function of the template with its environment from the template, against these endpoints. The event
-/// sources start consumers later; each is also started once here, so that a missing variable is found now.
+/// sources start consumers later; each is also started once here, so that a missing variable is found now. A declared route
+/// without a function in the template is logged.
 ///
 /// # Errors
 /// The template names a function that is not in this build, or a function lacks an environment variable.
 pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
+    for RouteFunction { function, route, .. } in routes() {
+        if template.functions.iter().all(|declared| declared.handler != function.name()) {
+            warn!(function = %function.name(), "nothing answers {}: template.yaml has no such function: cargo renew", route.path);
+        }
+    }
     start(endpoints, &template.functions)
 }
 
@@ -37,6 +44,7 @@ pub fn start<'a>(endpoints: &Endpoints, declared: impl IntoIterator<Item = &'a D
     let process = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
+        ("ATTEMPT_TIMEOUT_SECONDS", "30"),
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
         ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),

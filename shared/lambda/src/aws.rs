@@ -27,8 +27,12 @@ use crate::variables::{Misconfigured, Variables};
 /// <https://www.amazontrust.com>.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The variable with the longest time of an attempt, in seconds. The local stack sets it, because it is as slow as its
+/// machine is busy.
+const ATTEMPT_TIMEOUT_VARIABLE: &str = "ATTEMPT_TIMEOUT_SECONDS";
+/// The longest time of an attempt without that variable, and of its connection: a third.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An AWS service that a function calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +85,8 @@ impl Connections {
     /// The configuration of a service's client.
     pub(crate) fn config(&self, service: Service, variables: &Variables) -> Result<SdkConfig, Misconfigured> {
         let endpoint = variables.optional(service.endpoint_variable()).or(variables.optional("AWS_ENDPOINT_URL"));
-        let connector = self.connector(Trust::of(endpoint))?;
+        let timeout = attempt_timeout(variables)?;
+        let connector = self.connector(Trust::of(endpoint), timeout)?;
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new(variables.required("AWS_REGION")?.to_owned()))
@@ -92,28 +97,31 @@ impl Connections {
             // Requests and answers are small, so the timeout of an attempt also ends a stalled stream.
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .timeout_config(
-                TimeoutConfig::builder()
-                    .connect_timeout(CONNECT_TIMEOUT)
-                    .operation_attempt_timeout(ATTEMPT_TIMEOUT)
-                    .build(),
+                TimeoutConfig::builder().connect_timeout(timeout / 3).operation_attempt_timeout(timeout).build(),
             );
         config.set_endpoint_url(endpoint.map(str::to_owned));
         Ok(config.build())
     }
 
-    fn connector(&self, trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
+    fn connector(&self, trust: Trust, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
         let shared = &self.0[trust as usize];
         if let Some(connector) = shared.get() {
             return Ok(connector.clone());
         }
-        let new = connector(trust, ATTEMPT_TIMEOUT)?;
+        let new = connector(trust, timeout / 3, timeout)?;
         Ok(shared.get_or_init(|| new).clone())
     }
 }
 
+fn attempt_timeout(variables: &Variables) -> Result<Duration, Misconfigured> {
+    let Some(seconds) = variables.optional(ATTEMPT_TIMEOUT_VARIABLE) else { return Ok(ATTEMPT_TIMEOUT) };
+    let wrong = || Misconfigured::Invalid(format!("{ATTEMPT_TIMEOUT_VARIABLE} must be a number, not {seconds:?}"));
+    Ok(Duration::from_secs(seconds.parse().map_err(|_| wrong())?))
+}
+
 /// A connector for a service that is not AWS's.
 pub(crate) fn elsewhere(base: &str, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
-    connector(Trust::of(Some(base)), timeout)
+    connector(Trust::of(Some(base)), CONNECT_TIMEOUT, timeout)
 }
 
 fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {
@@ -126,8 +134,8 @@ fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {
     ))
 }
 
-fn connector(trust: Trust, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
-    let timeouts = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(timeout);
+fn connector(trust: Trust, connect: Duration, read: Duration) -> Result<SharedHttpConnector, Misconfigured> {
+    let timeouts = HttpConnectorSettings::builder().connect_timeout(connect).read_timeout(read);
     let connector = Connector::builder().connector_settings(timeouts.build()).sleep_impl(TokioSleep::new());
     let roots = match trust {
         Trust::Plain => return Ok(SharedHttpConnector::new(connector.build_http())),
@@ -161,6 +169,18 @@ mod tests {
             let config = config(&[("AWS_ENDPOINT_URL_DYNAMODB", endpoint)]).expect("a configuration");
             assert_eq!(config.endpoint_url(), Some(endpoint));
         }
+    }
+
+    #[test]
+    fn an_attempt_takes_three_seconds_unless_a_variable_says_otherwise() {
+        let attempt = |more: &[(&str, &str)]| {
+            let config = config(more).map_err(|error| error.to_string())?;
+            Ok(config.timeout_config().and_then(TimeoutConfig::operation_attempt_timeout).map(|time| time.as_secs()))
+        };
+        assert_eq!(attempt(&[]), Ok(Some(3)));
+        assert_eq!(attempt(&[(ATTEMPT_TIMEOUT_VARIABLE, "30")]), Ok(Some(30)));
+        let wrong: Result<_, String> = attempt(&[(ATTEMPT_TIMEOUT_VARIABLE, "soon")]);
+        assert_eq!(wrong, Err("ATTEMPT_TIMEOUT_SECONDS must be a number, not \"soon\"".to_owned()));
     }
 
     #[test]

@@ -102,6 +102,8 @@ async fn open() -> Shop {
             {
                 function.environment.entry(name.to_owned()).and_modify(|old| value.clone_into(old));
             }
+            // As on Lambda, so that a delayed answer comes too late.
+            function.environment.insert("ATTEMPT_TIMEOUT_SECONDS".to_owned(), "3".to_owned());
         }
     })
     .await
