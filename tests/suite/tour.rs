@@ -48,9 +48,11 @@ async fn paste(stack: &Stack, commands: &str) -> String {
     printed.into_owned()
 }
 
-/// The first status on each line. An order that was accepted may be placed sooner or later.
+/// The first status on each line that is no list. An order that was accepted may be placed sooner or later, and lists are
+/// in the order of placing.
 fn statuses(printed: &str) -> Vec<String> {
-    let statuses = printed.lines().filter_map(|line| line.split(r#""status":""#).nth(1)?.split('"').next());
+    let lines = printed.lines().filter(|line| !line.contains(r#""items":["#));
+    let statuses = lines.filter_map(|line| line.split(r#""status":""#).nth(1)?.split('"').next());
     statuses.map(|status| status.replace("QUEUED", "PENDING")).collect()
 }
 
