@@ -71,7 +71,7 @@ fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
             "orderId": id, "customerId": "eve", "status": status, "placedAt": "2026-11-21T09:30:00.000Z",
             "changedAt": "2026-11-21T09:30:00.000Z", "version": 1,
             "subtotal": money(amount), "discount": money(0), "total": money(amount), "requestHash": "", "lineCount": 1,
-            "shard": 0,
+            "units": 0, "shard": 0,
         }))
         .expect("an order")
     };
