@@ -29,8 +29,9 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 /// The template names a function that is not in this build, or a function lacks an environment variable.
 pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
     for RouteFunction { function, route, .. } in routes() {
-        if template.functions.iter().all(|declared| declared.handler != function.name()) {
-            warn!(function = %function.name(), "nothing answers {}: template.yaml has no such function: cargo renew", route.path);
+        let (name, path) = (function.name(), route.path);
+        if template.functions.iter().all(|declared| declared.handler != name) {
+            warn!("nothing answers {path}, because template.yaml has no function {name}: run `cargo renew`");
         }
     }
     start(endpoints, &template.functions)

@@ -155,8 +155,8 @@ pub async fn count(environment: &Environment, batches: Vec<Lost>) -> Result<Reco
     let mut all = Recounted::default();
     for Lost { records, shard, origin } in batches {
         let shard = shard.filter(|_| origin != Origin::Unknown).with_context(|| {
-            "nobody can tell whether these records are counted, because they are no message of a function and no object \
-             of Lambda: compare and repair the counts"
+            "nobody can tell whether these records are counted, because neither a function nor Lambda \
+             says that it gave them up: compare and repair the counts"
         })?;
         let by_lambda = origin == Origin::Lambda;
         let given_up = GivenUp { shard: shard.parse().context("shardId")?, by_lambda, records };

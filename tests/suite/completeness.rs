@@ -12,8 +12,9 @@ use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use lambda::Function;
 use local::audit::SETTLE_SECONDS;
-use local::functions::{all, routes};
+use local::functions::{all, routes, start_all};
 use serde_json::{Value, json};
+use shop::log::Log;
 use shop::openapi;
 use shop::tables::template_with;
 use shop::{Shop, read, template_text};
@@ -251,6 +252,20 @@ fn cargo_local_and_cargo_test_share_one_build_of_their_dependencies() {
     let mut local = builds("normal,build", &["--package", "local"]);
     local.retain(|package, features| tests.get(package).is_none_or(|tested| !features.is_subset(tested)));
     assert!(local.is_empty(), "`cargo test` builds these again, so `local` must ask for the same features: {local:#?}");
+}
+
+#[tokio::test]
+async fn a_declared_route_that_the_template_lacks_is_logged_at_the_start() {
+    let shop = Shop::open().await;
+    let mut template = shop.template().clone();
+    let (log, _logging) = Log::begin();
+    start_all(&shop.endpoints(), &template).expect("the functions start");
+    assert!(!log.take().contains("nothing answers"));
+    template.functions.retain(|function| function.handler != "get-cart");
+    start_all(&shop.endpoints(), &template).expect("the functions start");
+    let expected = "nothing answers /customers/{customerId}/cart, because template.yaml has no function get-cart";
+    let said = log.take();
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The pretend provider keeps to Stripe's rules.
 #![allow(clippy::expect_used, reason = "tests")]
 
-use devstack::wait::until;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use devstack::wait::until;
 use serde_json::json;
 use tokio::sync::Mutex as AsyncMutex;
 

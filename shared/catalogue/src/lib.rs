@@ -1,14 +1,12 @@
 //! The catalogue: the numbers of products in its categories, and the long descriptions of products.
 //!
-//! A product says in which category it is counted, and its transaction also changes the number of that category. So the
-//! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that is not listed is in no
-//! category's list, and is counted in none.
+//! The transaction that writes a product also changes the number of its category. So the numbers are exact at every moment,
+//! whatever is repeated, interrupted or done at once. Only listed products are counted.
 //!
 //! A long description is in an item of its own. It is written in the transaction that changes the product's item, which
 //! has the beginning of the description and the hash of the whole. [`described`] puts the two together.
 //!
-//! **Invariant: the number of a category is the number of its listed products, and a product
-//! that has the hash of a description has an item with that description. No other crate writes any of these.**
+//! **Invariant: the number of a category is the number of its listed products, and a product that has the hash of a description has an item with that description. No other crate writes any of these.**
 
 #![warn(missing_docs)]
 

@@ -30,8 +30,9 @@ const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
 /// The variable with the longest time of an attempt, in seconds. The local stack sets it, because it is as slow as its
 /// machine is busy.
 const ATTEMPT_TIMEOUT_VARIABLE: &str = "ATTEMPT_TIMEOUT_SECONDS";
-/// The longest time of an attempt without that variable, and of its connection: a third.
+/// The longest time of an attempt without that variable. The connection must be open after a third of it.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+/// The longest time for a connection to a service that is not AWS's.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An AWS service that a function calls.

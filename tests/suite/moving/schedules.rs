@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use shop::seed::{long, seeds};
-use tokio::task::{JoinSet, LocalSet, spawn_local};
+use tokio::task::JoinSet;
 
 use self::figures::Figures;
 
@@ -41,17 +41,15 @@ async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
     let route = |seed| if long().is_some() { operator::route(seed) } else { operator::FORWARDS.to_vec() };
     let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new(seeds(1).collect()));
     let (begin, mut running) = (Instant::now(), JoinSet::new());
-    let tasks = LocalSet::new();
-    let entered = tasks.enter();
     for _ in 0..AT_ONCE {
         let seeds = Arc::clone(&seeds);
-        running.spawn_local(async move {
+        running.spawn(async move {
             let (mut complaints, mut all) = (Vec::new(), Figures::default());
             loop {
                 let next = seeds.lock().expect("no panic with the lock").pop_front();
                 let Some(seed) = next else { return (complaints, all) };
                 // In a task of its own, so that the seed of a panic is known.
-                let (found, figures) = match spawn_local(world::run(seed, route(seed))).await {
+                let (found, figures) = match tokio::spawn(world::run(seed, route(seed))).await {
                     Ok(outcome) => outcome,
                     Err(panic) => (vec![panic.to_string()], Figures::default()),
                 };
@@ -65,9 +63,8 @@ async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
             }
         });
     }
-    drop(entered);
     let (mut complaints, mut all) = (Vec::new(), Figures::default());
-    for (found, figures) in tasks.run_until(running.join_all()).await {
+    for (found, figures) in running.join_all().await {
         complaints.extend(found);
         all.add(&figures);
     }

@@ -15,11 +15,11 @@ pub mod script;
 pub mod world;
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use futures_util::future::join_all;
 use shop::seed::seeds;
+use tokio::task::JoinSet;
 
 use self::script::Script;
 use self::world::{Tally, World};
@@ -37,11 +37,15 @@ const SCHEDULES: u64 = 12;
 async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
     let seeds = seeds(SCHEDULES);
     let schedules = seeds.end - seeds.start;
-    let seeds: Mutex<VecDeque<u64>> = Mutex::new(seeds.collect());
+    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new(seeds.collect()));
     let began = Instant::now();
-    let worlds = (0..WORLDS.min(schedules.div_ceil(2))).map(|number| work(number, &seeds));
+    let mut worlds = JoinSet::new();
+    for number in 0..WORLDS.min(schedules.div_ceil(2)) {
+        worlds.spawn(work(number, Arc::clone(&seeds)));
+    }
     let (mut complaints, mut tally) = (Vec::new(), Tally::default());
-    for (found, of_world) in join_all(worlds).await {
+    while let Some(done) = worlds.join_next().await {
+        let (found, of_world) = done.expect("no schedule panics");
         complaints.extend(found);
         tally.add(&of_world);
     }
@@ -50,7 +54,7 @@ async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
 }
 
 /// Runs schedules until none is left, some in each world. A world in which a law was broken is not used again.
-async fn work(number: u64, seeds: &Mutex<VecDeque<u64>>) -> (Vec<String>, Tally) {
+async fn work(number: u64, seeds: Arc<Mutex<VecDeque<u64>>>) -> (Vec<String>, Tally) {
     let (mut complaints, mut tally) = (Vec::new(), Tally::default());
     loop {
         // In every second world, staff capture each payment by hand.

@@ -44,7 +44,7 @@ impl State {
         }
         let mut facts = self.facts();
         if bug == Some(Bug::DoesNotSettle) {
-            facts.moving.iter_mut().for_each(|moving| moving.since = Timestamp::from_millisecond(0).expect("a moment"));
+            facts.moving.iter_mut().for_each(|moving| moving.since = Timestamp::EPOCH);
         }
         if bug == Some(Bug::RepairsAreIgnored) {
             (facts.repairs_in_first, facts.repairs_in_next) = (0, 0);

@@ -173,5 +173,5 @@ fn latest(records: &[Record]) -> Timestamp {
         Record::GiftCard(record) => Some(record.created_at),
         Record::Order(record) => Some(record.changed_at.unwrap_or(record.placed_at)),
     });
-    times.max().or_else(|| Timestamp::from_millisecond(0)).unwrap_or_else(Timestamp::now)
+    times.max().unwrap_or(Timestamp::EPOCH)
 }

@@ -56,8 +56,7 @@ impl Product {
 fn beginning(text: &str) -> String {
     let most = text.floor_char_boundary(LONGEST_BEGINNING - ELLIPSIS.len());
     let nearest = text[..most].rfind(char::is_whitespace).filter(|space| space + ELLIPSIS.len() >= SHORTEST_BEGINNING);
-    let end = if most < text.len() { nearest.unwrap_or(most) } else { most };
-    format!("{}{ELLIPSIS}", &text[..end])
+    format!("{}{ELLIPSIS}", &text[..nearest.unwrap_or(most)])
 }
 
 #[cfg(test)]

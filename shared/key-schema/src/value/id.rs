@@ -235,8 +235,8 @@ impl InvoiceId {
         Self(format!("{}{order}", Self::PREFIX))
     }
 
-    /// The order's id in this invoice's id. `None` for the id of an imported invoice, which
-    /// another shop gave. The index finds those invoices.
+    /// The order's id in this invoice's id. `None` for an id of another shop, which an imported
+    /// invoice keeps. The index finds those invoices.
     pub fn order(&self) -> Option<OrderId> {
         self.0.strip_prefix(Self::PREFIX)?.parse().ok()
     }
