@@ -31,11 +31,7 @@ impl Ask {
 
 /// A shop with an order, and requests with all kinds of writes: of one item, of several, after a read and before one.
 async fn shop() -> (Shop, Vec<Ask>) {
-    let impatient = |template: String| template.replace("Timeout: 15", "Timeout: 3");
-    filled(Shop::open_from(impatient).await).await
-}
-
-async fn filled(shop: Shop) -> (Shop, Vec<Ask>) {
+    let shop = Shop::open().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     let things = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
@@ -62,7 +58,8 @@ fn beyond_the_quota() -> Fault {
 /// Sends a request whose calls fail, but for this number of them at its begin. Returns whether it failed, and whether the
 /// outcome was `none`.
 async fn fail(ask: usize, fault: Fault, healthy: usize) -> Option<bool> {
-    let (shop, asks) = shop().await;
+    let (filled, asks) = shop().await;
+    let shop = filled.hurried().await;
     let before = shop.dump().await;
     shop.fault_proxy().take_calls();
     shop.fault_proxy().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
@@ -92,7 +89,7 @@ async fn a_failed_request_with_outcome_none_has_written_nothing_whichever_call_f
     // Each pair of a request and a fault, and each pair of a request and a number of healthy calls.
     let pairs = |[ask, fault, healthy]: &[usize; 3]| vec![("fault", *ask, *fault), ("healthy", *ask, *healthy)];
     let cases = sample(&mut random(), cases.collect(), pairs);
-    // A few shops at a time: with more, functions would time out while the shops open.
+    // A few shops at a time: each waits for its time limit.
     let failed = stream::iter(&cases).map(|[ask, fault, healthy]| fail(*ask, faults[*fault].clone(), *healthy));
     let outcomes: Vec<_> = failed.buffer_unordered(5).filter_map(async |outcome| outcome).collect().await;
     let none = outcomes.iter().filter(|is_none| **is_none).count();
@@ -121,7 +118,7 @@ async fn a_write_whose_attempts_were_all_refused_has_outcome_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_is_unanswered_and_then_throttled_has_outcome_unknown() {
-    let (shop, asks) = filled(Shop::open().await).await;
+    let (shop, asks) = shop().await;
     for fault in [Fault::CutAfter, Fault::InternalError] {
         let ask = asks.iter().find(|ask| ask.path.ends_with("/stock")).expect("an adjustment");
         shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
