@@ -21,6 +21,16 @@ pub enum Cause {
     Condition(Option<Item>),
 }
 
+impl Cause {
+    /// The existing item for which the condition failed.
+    pub(crate) fn existing(self) -> Option<Item> {
+        match self {
+            Self::Condition(item) => item,
+            Self::None => None,
+        }
+    }
+}
+
 /// The outcome of one transaction.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]

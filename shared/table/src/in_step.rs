@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use crate::commit::{Attempt, new_token};
 use crate::lockstep::{Lockstep, MOST_ACTIONS, Verdict, handover};
-use crate::write::Act;
 use crate::writer::Sent;
-use crate::{Budget, Cause, Commit, Error, Throttle, Write, Writer, Written};
+use crate::{Budget, Cause, Commit, Error, Throttle, Write, Writer};
 
 /// The number of times that the client itself sends a single write for which there is no capacity.
-const ATTEMPTS: u8 = 3;
+pub(crate) const ATTEMPTS: u8 = 3;
 
 /// The number of transactions that are sent without a pause: one that assumes that the items exist, one that knows
 /// which of them do not, and one that leaves a repair of those that differ from their copies.
@@ -35,19 +34,19 @@ impl Writer {
         let mut apart = budget.at_most(APART).retries();
         loop {
             // The phase is asked for again before each transaction: it must not outlive it.
-            let route = self.table.route().await?;
-            let transaction = lockstep.transaction(&route, &new_token())?;
+            let homes = self.table.homes().await?;
+            let transaction = lockstep.transaction(&homes, &new_token())?;
             let sending = &mut budget.at_most(SENDING).retries();
             let (error, is_another) = match self.attempt(&transaction.actions, transaction.leading, sending).await? {
                 Attempt::Done => return Ok(Commit::Done),
                 Attempt::Cancelled(causes) => match lockstep.cancelled(&transaction, causes) {
                     Verdict::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
                     Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
-                    Verdict::Apart if route.is_strict && apart.pause().await => continue,
-                    Verdict::Apart if route.is_strict => return Err(handover("an item and its copy differ")),
+                    Verdict::Apart if homes.is_strict && apart.pause().await => continue,
+                    Verdict::Apart if homes.is_strict => return Err(handover("an item and its copy differ")),
                     Verdict::Apart => (Error::contention("items and their copies differ"), true),
                 },
-                Attempt::FollowerThrottled(error) if route.is_strict => return Err(error),
+                Attempt::FollowerThrottled(error) if homes.is_strict => return Err(error),
                 Attempt::FollowerThrottled(error) => {
                     lockstep.part();
                     (error, true)
@@ -62,36 +61,14 @@ impl Writer {
         }
     }
 
-    /// [`write`](Self::write) by the phase of the move. In both tables a write is a transaction, and its token tells
-    /// DynamoDB whether a write that is sent again is done.
-    pub(crate) async fn write_in_step(&self, write: Write, budget: Budget) -> Result<Written, Error> {
-        let mut retries = budget.retries();
-        let mut attempts = ATTEMPTS;
-        loop {
-            let route = self.table.route().await?;
-            if route.follower.is_none() || matches!(write.act, Act::Check(_)) {
-                match self.send(write.clone(), route.leader).await {
-                    Sent::Done => return Ok(Written::Done),
-                    Sent::Condition(item) => return Ok(Written::ConditionFailed(item)),
-                    Sent::Conflict(_) if retries.pause().await => continue,
-                    Sent::Conflict(error) | Sent::Failed(error) => return Err(error),
-                }
-            }
-            attempts -= 1;
-            match self.commit_in_step(vec![write.clone()], budget).await {
-                Ok(Commit::Done) => return Ok(Written::Done),
-                Ok(Commit::Cancelled(causes)) => {
-                    let existing = causes.into_iter().next().and_then(|cause| match cause {
-                        Cause::Condition(item) => item,
-                        Cause::None => None,
-                    });
-                    return Ok(Written::ConditionFailed(existing));
-                }
-                // The client itself would send a single write again.
-                Err(Error::Throttled { by: Throttle::CapacityOrHotKey, .. })
-                    if attempts > 0 && retries.pause().await => {}
-                Err(error) => return Err(error),
-            }
+    /// Sends one write to both tables, as a transaction: its token tells DynamoDB whether a write that is sent again is done.
+    pub(crate) async fn send_in_step(&self, write: Write, is_retried: bool, budget: Budget) -> Sent {
+        match self.commit_in_step(vec![write], budget).await {
+            Ok(Commit::Done) => Sent::Done,
+            Ok(Commit::Cancelled(causes)) => Sent::Condition(causes.into_iter().next().and_then(Cause::existing)),
+            // The client itself would send a single write again.
+            Err(error @ Error::Throttled { by: Throttle::CapacityOrHotKey, .. }) if is_retried => Sent::Conflict(error),
+            Err(error) => Sent::Failed(error),
         }
     }
 }

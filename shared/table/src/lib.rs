@@ -50,7 +50,7 @@ use headers::StripSdkHeaders;
 use home::Home;
 use key_schema::layout::Layout;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
-use moving::{Moving, Route};
+use moving::{Homes, Moving};
 
 pub use ask::Answered;
 pub use aws_sdk_dynamodb::types::AttributeValue;
@@ -99,10 +99,10 @@ impl FromEnvironment for Table {
 
 impl Table {
     /// The tables that one request uses now.
-    async fn route(&self) -> Result<Route<'_>, Error> {
+    async fn homes(&self) -> Result<Homes<'_>, Error> {
         match &self.moving {
-            None => Ok(Route::alone(&self.home)),
-            Some(moving) => moving.route(self).await,
+            None => Ok(Homes::alone(&self.home)),
+            Some(moving) => moving.homes(self).await,
         }
     }
 }

@@ -15,7 +15,7 @@ use key_schema::layout::{COPIED, Index, Key};
 use key_schema::value::Timestamp;
 
 use crate::home::Home;
-use crate::moving::Route;
+use crate::moving::Homes;
 use crate::write::Act;
 use crate::{Cause, Error, Throttle, Write};
 
@@ -74,26 +74,26 @@ impl Lockstep {
     ///
     /// # Errors
     /// [`Throttle::Handover`] if the phase is strict and there are too many writes for both tables.
-    pub(crate) fn transaction(&self, route: &Route<'_>, token: &str) -> Result<Transaction, Error> {
+    pub(crate) fn transaction(&self, homes: &Homes<'_>, token: &str) -> Result<Transaction, Error> {
         let leading = self.writes.len();
-        let Some(follower) = route.follower else {
-            let actions = self.writes.iter().map(|write| action(write, route.leader, None, None));
+        let Some(follower) = homes.follower else {
+            let actions = self.writes.iter().map(|write| action(write, homes.leader, None, None));
             return Ok(Transaction { actions: actions.collect::<Result<_, _>>()?, leading, is_mirrored: Vec::new() });
         };
-        let may_mirror = |(write, is_apart): (&Write, &bool)| write.changes() && (route.is_strict || !is_apart);
+        let may_mirror = |(write, is_apart): (&Write, &bool)| write.changes() && (homes.is_strict || !is_apart);
         let mut is_mirrored: Vec<_> = self.writes.iter().zip(&self.is_apart).map(may_mirror).collect();
         let mut repair = self.repair(&is_mirrored, token)?;
         let mirrored = is_mirrored.iter().filter(|is_mirrored| **is_mirrored).count();
         if leading + mirrored + usize::from(repair.is_some()) > MOST_ACTIONS {
-            if route.is_strict {
+            if homes.is_strict {
                 return Err(handover("the transaction has too many writes for both tables"));
             }
             is_mirrored = vec![false; leading];
             repair = self.repair(&is_mirrored, token)?;
         }
-        let mut actions = self.in_both(route.leader, follower, &is_mirrored, token)?;
+        let mut actions = self.in_both(homes.leader, follower, &is_mirrored, token)?;
         // The repair must be written with the writes: if it came before them, it could be carried out before them.
-        actions.extend(repair.map(|repair| action(&repair, route.leader, None, None)).transpose()?);
+        actions.extend(repair.map(|repair| action(&repair, homes.leader, None, None)).transpose()?);
         Ok(Transaction { actions, leading, is_mirrored })
     }
 

@@ -40,7 +40,7 @@ struct Seen {
 
 /// The tables that one request uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Route<'a> {
+pub(crate) struct Homes<'a> {
     /// The table that is read, and whose conditions decide about a write.
     pub(crate) leader: &'a Home,
     /// The table that is written as well.
@@ -71,12 +71,12 @@ impl Moving {
     ///
     /// # Errors
     /// Those of reading the phase. A phase that is too old is never used.
-    pub(crate) async fn route<'a>(&'a self, table: &'a Table) -> Result<Route<'a>, Error> {
+    pub(crate) async fn homes<'a>(&'a self, table: &'a Table) -> Result<Homes<'a>, Error> {
         let phase = match self.seen() {
             Some(phase) => phase,
             None => Box::pin(self.refresh(table)).await?,
         };
-        Ok(Route::of(phase, &table.home, &self.0.next))
+        Ok(Homes::of(phase, &table.home, &self.0.next))
     }
 
     /// The phase as it was read, unless that is too long ago.
@@ -121,7 +121,7 @@ async fn read(table: &Table) -> Result<Phase, Error> {
     }
 }
 
-impl<'a> Route<'a> {
+impl<'a> Homes<'a> {
     /// The only table.
     pub(crate) fn alone(home: &'a Home) -> Self {
         Self { leader: home, follower: None, is_strict: false, beside: None }

@@ -112,10 +112,10 @@ impl Reader {
         if batch.keys.is_empty() {
             return Ok(Vec::new());
         }
-        let (route, meter) = (self.table.route().await?, self.meter.as_ref());
-        match route.beside {
-            None => self.table.batch_in(route.leader, batch, budget, meter).await,
-            Some(other) => Box::pin(self.batch_both([route.leader, other], batch, budget)).await,
+        let (homes, meter) = (self.table.homes().await?, self.meter.as_ref());
+        match homes.beside {
+            None => self.table.batch_in(homes.leader, batch, budget, meter).await,
+            Some(other) => Box::pin(self.batch_both([homes.leader, other], batch, budget)).await,
         }
     }
 
@@ -127,10 +127,10 @@ impl Reader {
         range: SortRange,
         limit: Option<u8>,
     ) -> Result<(Vec<Item>, Option<String>), Error> {
-        let route = self.table.route().await?;
-        match route.beside {
-            None => self.query_in(route.leader, pattern, range, limit).await,
-            Some(other) => Box::pin(self.query_both([route.leader, other], pattern, range, limit)).await,
+        let homes = self.table.homes().await?;
+        match homes.beside {
+            None => self.query_in(homes.leader, pattern, range, limit).await,
+            Some(other) => Box::pin(self.query_both([homes.leader, other], pattern, range, limit)).await,
         }
     }
 

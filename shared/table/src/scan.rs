@@ -60,7 +60,7 @@ impl WholeTable {
     /// # Errors
     /// Those of reading the phase of the move.
     pub async fn leading(mut self) -> Result<Self, Error> {
-        self.0.home = self.0.route().await?.leader.clone();
+        self.0.home = self.0.homes().await?.leader.clone();
         Ok(self)
     }
 

@@ -16,10 +16,10 @@ impl Reader {
     ///
     /// Ordinary reads of the same items could see only a part of a transaction's writes, or a sum that never existed.
     pub async fn transact_get<T: DeserializeOwned>(&self, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
-        let route = self.table.route().await?;
-        let found = match route.beside {
-            None => self.snapshot(gets_in(route.leader, keys)?, budget).await?,
-            Some(other) => Box::pin(self.snapshot_both([route.leader, other], keys, budget)).await?,
+        let homes = self.table.homes().await?;
+        let found = match homes.beside {
+            None => self.snapshot(gets_in(homes.leader, keys)?, budget).await?,
+            Some(other) => Box::pin(self.snapshot_both([homes.leader, other], keys, budget)).await?,
         };
         found.into_iter().flatten().map(item::read).collect()
     }

@@ -12,6 +12,7 @@ use lambda::{Environment, FromEnvironment, Misconfigured};
 
 use crate::expression::Expressions;
 use crate::home::Home;
+use crate::in_step::ATTEMPTS;
 use crate::item::{self, Item};
 use crate::throttle::RetryOnlyIfRefused;
 use crate::write::Act;
@@ -107,14 +108,20 @@ impl Writer {
         }
     }
 
-    /// Does one write. One request; a write that conflicts with a transaction is retried within the budget.
+    /// Does one write. One request; a write that conflicts with a transaction is retried within the budget. In both tables
+    /// of a move a write is a transaction.
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Written, Error> {
-        if self.table.moving.is_some() {
-            return Box::pin(self.write_in_step(write, budget)).await;
-        }
         let mut retries = budget.retries();
+        let mut attempts = ATTEMPTS;
         loop {
-            match self.send(write.clone(), &self.table.home).await {
+            let homes = self.table.homes().await?;
+            let sent = if homes.follower.is_none() || matches!(write.act, Act::Check(_)) {
+                self.send(write.clone(), homes.leader).await
+            } else {
+                attempts -= 1;
+                Box::pin(self.send_in_step(write.clone(), attempts > 0, budget)).await
+            };
+            match sent {
                 Sent::Done => return Ok(Written::Done),
                 Sent::Condition(item) => return Ok(Written::ConditionFailed(item)),
                 Sent::Conflict(_) if retries.pause().await => {}

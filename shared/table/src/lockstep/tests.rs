@@ -91,9 +91,9 @@ proptest! {
     fn every_write_is_in_both_tables_under_the_same_condition_or_a_repair_names_its_item(
         writes in any_writes(), is_strict in any::<bool>(), next_leads in any::<bool>(), apart in vec(any::<bool>(), 60),
     ) {
-        let homes = [home(Layout::V1), home(Layout::V2)];
-        let (leader, follower) = if next_leads { (&homes[1], &homes[0]) } else { (&homes[0], &homes[1]) };
-        let route = Route { leader, follower: Some(follower), is_strict, beside: None };
+        let both = [home(Layout::V1), home(Layout::V2)];
+        let (leader, follower) = if next_leads { (&both[1], &both[0]) } else { (&both[0], &both[1]) };
+        let homes = Homes { leader, follower: Some(follower), is_strict, beside: None };
         let mut lockstep = Lockstep::new(writes.clone());
         lockstep.is_apart.copy_from_slice(&apart[..writes.len()]);
         let keys = |is_meant: &dyn Fn(bool) -> bool| {
@@ -106,7 +106,7 @@ proptest! {
             (mirrored, alone) = (Vec::new(), keys(&|_| true));
         }
 
-        let transaction = match lockstep.transaction(&route, TOKEN) {
+        let transaction = match lockstep.transaction(&homes, TOKEN) {
             Err(error) => {
                 let waits = matches!(error, Error::Throttled { by: Throttle::Handover, .. });
                 prop_assert!(is_strict && !fits && waits);
@@ -139,14 +139,14 @@ proptest! {
     #[test]
     fn a_difference_does_not_spread(writes in vec(0..5_u8, 1..20), differs in any::<proptest::sample::Index>()) {
         let writes: Vec<_> = writes.into_iter().enumerate().map(|(at, kind)| write(kind, at)).collect();
-        let (differs, homes) = (differs.index(writes.len()), [home(Layout::V1), home(Layout::V2)]);
-        let route = Route { leader: &homes[0], follower: Some(&homes[1]), is_strict: false, beside: None };
+        let (differs, both) = (differs.index(writes.len()), [home(Layout::V1), home(Layout::V2)]);
+        let homes = Homes { leader: &both[0], follower: Some(&both[1]), is_strict: false, beside: None };
         let mut lockstep = Lockstep::new(writes.clone());
-        let first = lockstep.transaction(&route, TOKEN).expect("a transaction");
+        let first = lockstep.transaction(&homes, TOKEN).expect("a transaction");
         let mut causes = vec![Cause::None; first.actions.len()];
         causes[writes.len() + differs] = Cause::Condition(Some(crate::Item::new()));
         prop_assert_eq!(lockstep.cancelled(&first, causes), Verdict::Apart);
-        let second = lockstep.transaction(&route, TOKEN).expect("a transaction");
+        let second = lockstep.transaction(&homes, TOKEN).expect("a transaction");
         let expected: Vec<_> = (0..writes.len()).map(|at| at != differs).collect();
         prop_assert_eq!(&second.is_mirrored, &expected);
         let repair = second.actions.last().and_then(|action| action.put.clone()).expect("a repair");
@@ -157,12 +157,12 @@ proptest! {
     /// Whatever the two tables hold, the sequence of transactions ends, and only the leader's own conditions refuse.
     #[test]
     fn an_update_ends_after_three_transactions(leader_has in any::<bool>(), follower_has in any::<bool>(), holds in any::<bool>()) {
-        let homes = [home(Layout::V1), home(Layout::V2)];
-        let route = Route { leader: &homes[0], follower: Some(&homes[1]), is_strict: false, beside: None };
+        let both = [home(Layout::V1), home(Layout::V2)];
+        let homes = Homes { leader: &both[0], follower: Some(&both[1]), is_strict: false, beside: None };
         let mut lockstep = Lockstep::new(vec![write(2, 0)]);
         let found = |exists: bool| Cause::Condition(exists.then(crate::Item::new));
         for sent in 1..=3 {
-            let transaction = lockstep.transaction(&route, TOKEN).expect("a transaction");
+            let transaction = lockstep.transaction(&homes, TOKEN).expect("a transaction");
             let assumed = lockstep.assumed[0] == Existence::Present;
             let is_mirrored = transaction.is_mirrored == [true];
             let fails = |exists: bool| !holds || (is_mirrored && exists != assumed);
