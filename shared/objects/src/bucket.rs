@@ -197,13 +197,10 @@ impl Bucket {
         if answer.status < 300 {
             return Ok(answer);
         }
-        let text = String::from_utf8_lossy(&answer.body);
-        Err(Error::Refused {
-            request: request(),
-            status: answer.status,
-            code: element(&text, "Code").to_owned(),
-            message: element(&text, "Message").to_owned(),
-        })
+        // The answer to HEAD has no body.
+        let Refusal { code, message } =
+            quick_xml::de::from_str(&String::from_utf8_lossy(&answer.body)).unwrap_or_default();
+        Err(Error::Refused { request: request(), status: answer.status, code, message })
     }
 }
 
@@ -211,11 +208,12 @@ fn etag(answer: &Answered) -> String {
     answer.header("etag").unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// The text of the first such element; empty if there is none.
-fn element<'a>(xml: &'a str, name: &str) -> &'a str {
-    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-    let text = xml.split_once(&open).and_then(|(_, rest)| rest.split_once(&close));
-    text.map_or("", |(text, _)| text)
+/// The reason why S3 refuses a request.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Refusal {
+    code: String,
+    message: String,
 }
 
 /// A page of a list.
