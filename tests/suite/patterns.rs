@@ -259,3 +259,20 @@ async fn another_customer_s_resources_are_not_found_for_a_customer_but_for_an_ad
         }
     }
 }
+
+/// As the design of the table writes pattern 6, and without a part for the only shard.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_of_the_product_s_own_key_finds_its_orders() {
+    let ShopWithOrders { shop, orders, .. } = ShopWithOrders::create().await;
+    let query = json!({
+        "TableName": shop.table(), "IndexName": "GSI1",
+        "KeyConditionExpression": "GSI1PK = :product AND GSI1SK BETWEEN :from AND :to",
+        "ExpressionAttributeValues":
+            { ":product": { "S": "p#cup" }, ":from": { "S": "2026-01-01" }, ":to": { "S": "3000-01-01" } },
+    });
+    let answer = shop.dynamodb("Query", &query).await;
+    let found: Vec<_> = answer["Items"].as_array().expect("items").iter().map(|line| &line["orderId"]["S"]).collect();
+    let has_cup = |order: &&Value| lines(order).iter().any(|(_, line)| line["productId"] == "cup");
+    assert_eq!(found, orders.iter().filter(has_cup).map(|order| &order["orderId"]).collect::<Vec<_>>());
+    assert_eq!(found.len(), 5);
+}

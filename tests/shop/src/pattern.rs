@@ -2,6 +2,7 @@
 
 use key_schema::layout::{
     Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, PlaceText,
+    spells,
 };
 use serde_json::Value;
 
@@ -45,16 +46,6 @@ pub fn pattern_of_keys(keys: &[TableKey]) -> Option<Declaration> {
 /// The consistency of a Query, or of the part of a batch about one table.
 pub fn consistency(request: &Value) -> Consistency {
     if request["ConsistentRead"] == true { Consistency::Strong } else { Consistency::Eventual }
-}
-
-/// Whether the template spells this key. Its placeholders stand for texts without a number sign.
-fn spells(template: &str, key: &str) -> bool {
-    let Some((literal, rest)) = template.split_once('{') else { return template == key };
-    let rest = rest.split_once('}').map_or("", |(_, rest)| rest);
-    key.strip_prefix(literal).is_some_and(|key| {
-        let end = if rest.is_empty() { key.len() } else { key.find('#').unwrap_or_default() };
-        end > 0 && spells(rest, &key[end..])
-    })
 }
 
 fn is_at(place: &PlaceText, (partition, sort): &TableKey) -> bool {

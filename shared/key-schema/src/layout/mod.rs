@@ -72,7 +72,7 @@ pub use returns::OpenReturns;
 pub use shipping::RatesOfShop;
 pub use stock::{CellsOfStock, InStock};
 pub use taxes::TaxesOfShop;
-pub use template::{Arity, Full, Prefix, Template};
+pub use template::{Arity, Full, Prefix, Template, spells};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{

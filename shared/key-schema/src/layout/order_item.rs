@@ -3,7 +3,7 @@
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
 //! | 4 [`ProductsOfOrder`] | table | `o#{orderId}` | `p#{productId}` |
-//! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}#{shard}` | `{placedAt}#{orderId}` |
+//! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}{#shard}` | `{placedAt}#{orderId}` |
 //! | 10 [`ProductsOfCustomer`] | GSI2 | `c#{customerId}` | `p#{placedAt}#{orderId}#{productId}` |
 
 use crate::entity::{Entity as _, OrderItem};
@@ -16,7 +16,7 @@ use super::{
 
 const ITEM: Place<(OrderId,), (ProductId,)> = Place::table(order::COLLECTION, product::COLLECTION);
 const OF_PRODUCT: Place<(ProductId, u8), (Timestamp, OrderId)> =
-    Place::gsi1(Template::new("p#{productId}#{shard}"), order::BY_TIME);
+    Place::gsi1(Template::new("p#{productId}{#shard}"), order::BY_TIME);
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId, ProductId)> =
     Place::gsi2(customer::COLLECTION, Template::new("p#{placedAt}#{orderId}#{productId}"));
 

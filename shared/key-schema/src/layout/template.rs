@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use crate::value::KeyPart;
 
-/// The spelling of a key, with a `{placeholder}` for each typed part: `i#{issuedAt}#{invoiceId}`.
+/// The spelling of a key, with a `{placeholder}` for each typed part: `i#{issuedAt}#{invoiceId}`. The number of a shard can
+/// be `{#shard}`: the part with a `#` before it, and nothing for shard 0. So the key of the only shard names none.
 ///
 /// `Parts` is the tuple of the parts' types. A template with all parts is the key of an item. A template with only the
 /// leading parts is a prefix of such keys.
@@ -56,13 +57,34 @@ impl<Parts: Arity> Template<Parts> {
             // `new` and the trait bounds guarantee that there is a placeholder for each part.
             if let Some((before, after)) = rest.split_once('{') {
                 key.push_str(before);
+                let end = key.len();
+                if after.starts_with('#') {
+                    key.push('#');
+                }
                 part.write_to(&mut key);
+                if &key[end..] == "#0" {
+                    key.truncate(end);
+                }
                 rest = after.split_once('}').map_or("", |(_, after)| after);
             }
         });
         key.push_str(rest.split('{').next().unwrap_or_default());
         key
     }
+}
+
+/// Whether some parts fill this template to this key.
+pub fn spells(template: &str, key: &str) -> bool {
+    let Some((literal, rest)) = template.split_once('{') else { return template == key };
+    let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
+    let of_part = |key: &str| {
+        let (part, key) = key.split_at(key.find('#').unwrap_or(key.len()));
+        !part.is_empty() && spells(rest, key)
+    };
+    key.strip_prefix(literal).is_some_and(|key| match name.strip_prefix('#') {
+        None => of_part(key),
+        Some(_) => spells(rest, key) || key.strip_prefix('#').is_some_and(of_part),
+    })
 }
 
 /// A tuple of part types.
@@ -116,4 +138,26 @@ prefix! {
     (A) of (A B C)
     (A B) of (A B C)
     (A B C) of (A B C)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shard_0_is_not_in_the_key_of_a_template_that_leaves_it_out() {
+        const LEFT_OUT: Template<(u8, u8)> = Template::new("p#{cell}{#shard}");
+        const SPELLED: Template<(u8, u8)> = Template::new("p#{cell}#{shard}");
+        for (parts, left_out, spelled) in
+            [((0, 0), "p#0", "p#0#0"), ((7, 1), "p#7#1", "p#7#1"), ((7, 10), "p#7#10", "p#7#10")]
+        {
+            let (cell, shard) = parts;
+            assert_eq!([LEFT_OUT, SPELLED].map(|it| it.fill((&cell, &shard))), [left_out, spelled]);
+            assert!(spells(LEFT_OUT.text(), left_out) && spells(SPELLED.text(), spelled));
+        }
+        for other in ["p#", "p##1", "p#7#", "p#7#1#2"] {
+            assert!(!spells(LEFT_OUT.text(), other), "{other}");
+        }
+        assert!(!spells(SPELLED.text(), "p#7"));
+    }
 }

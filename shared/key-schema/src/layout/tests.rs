@@ -22,7 +22,7 @@ use crate::entity::TYPES;
 
 use super::{
     AccessPattern, CustomerById, ENTITIES, ENTITY_TYPE, EXPIRES_AT, GiftCardByCode, InCustomer, InGiftCard, InOrder,
-    InProduct, InViews, Index, Key, OrderById, ProductById, ProfileAndOrders, ProfileOrOrder, ViewsOfProduct,
+    InProduct, InViews, Index, Key, OrderById, ProductById, ProfileAndOrders, ProfileOrOrder, ViewsOfProduct, spells,
 };
 use any::{AnyEntity, any_entity};
 use parts::{any_parts, sample};
@@ -55,8 +55,8 @@ proptest! {
         prop_assert_eq!(keys.len(), places.len());
         for (key, place) in keys.iter().zip(places) {
             prop_assert_eq!(key.index, place.index);
-            prop_assert!(is_spelled(place.partition, &key.partition), "{:?} is not {:?}", key, place);
-            prop_assert!(is_spelled(place.sort, &key.sort), "{:?} is not {:?}", key, place);
+            prop_assert!(spells(place.partition, &key.partition), "{:?} is not {:?}", key, place);
+            prop_assert!(spells(place.sort, &key.sort), "{:?} is not {:?}", key, place);
         }
     }
 
@@ -79,20 +79,6 @@ fn the_longest_key_fits_the_limits_of_dynamodb() {
     for (entity, places) in ENTITIES {
         for place in *places {
             assert!(longest(place.partition) <= 2048 && longest(place.sort) <= 1024, "{entity}: {place:?}");
-        }
-    }
-}
-
-/// Whether some parts fill the template to this key.
-fn is_spelled(template: &str, key: &str) -> bool {
-    match template.split_once('{') {
-        None => template == key,
-        Some((literal, rest)) => {
-            let after = rest.split_once('}').map_or("", |(_, after)| after);
-            key.strip_prefix(literal).is_some_and(|value| {
-                let (part, key) = value.split_at(value.find('#').unwrap_or(value.len()));
-                !part.is_empty() && is_spelled(after, key)
-            })
         }
     }
 }

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use proptest::sample::Index as Pick;
 use serde_dynamo::{AttributeValue, Item};
 
-use super::is_spelled;
 use super::parts::any_parts;
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
@@ -15,6 +14,7 @@ use crate::entity::{
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
+    spells,
 };
 
 macro_rules! any_entity {
@@ -42,7 +42,7 @@ macro_rules! any_entity {
                 let place_of = |place: &PlaceText| {
                     let key = keys.iter().find(|key| key.index == place.index);
                     let mut others = instead.iter().filter(|other| other.index == place.index);
-                    *others.find(|other| key.is_some_and(|key| is_spelled(other.partition, &key.partition))).unwrap_or(place)
+                    *others.find(|other| key.is_some_and(|key| spells(other.partition, &key.partition))).unwrap_or(place)
                 };
                 self.places().iter().map(place_of).collect()
             }

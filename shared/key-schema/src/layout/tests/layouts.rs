@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::any::{AnyEntity, any_entity};
-use super::is_spelled;
 use super::parts::{Parts, any_parts};
 use crate::layout::layouts::{Collections, Respelled, Sort};
-use crate::layout::{ENTITIES, INSTEAD, Index, Key, Layout, PATTERNS, PlaceText, SortRange};
+use crate::layout::{ENTITIES, INSTEAD, Index, Key, Layout, PATTERNS, PlaceText, SortRange, spells};
 
 proptest! {
     #[test]
@@ -25,8 +24,8 @@ proptest! {
         for layout in Layout::ALL {
             for (key, place) in entity.keys().into_iter().zip(entity.places_of_keys()) {
                 let (key, place) = (layout.key(key), layout.place(place));
-                prop_assert!(is_spelled(&place.partition, &key.partition), "{:?} is not {:?}", key, place);
-                prop_assert!(is_spelled(&place.sort, &key.sort), "{:?} is not {:?}", key, place);
+                prop_assert!(spells(&place.partition, &key.partition), "{:?} is not {:?}", key, place);
+                prop_assert!(spells(&place.sort, &key.sort), "{:?} is not {:?}", key, place);
             }
         }
     }
