@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::Shop;
+use shop::{Shop, read};
 
 use crate::invariants::breaches;
 
@@ -65,6 +65,34 @@ async fn every_damaged_item_is_reported() {
         expect(&shop, &expected, &format!("{pk} {sk} {attribute}")).await;
         put(&shop, &before).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_without_an_index_entry_is_reported_and_gets_it_by_the_command_of_the_runbook() {
+    let (shop, _, _) = a_shop().await;
+    let page = read("CONTRIBUTING.md");
+    let (_, command) = page.split_once("aws dynamodb update-item").expect("the command");
+    let argument = |name: &str| {
+        let (_, rest) = command.split_once(&format!("--{name} '")).expect("the argument");
+        rest.split_once('\'').expect("its end").0
+    };
+    let json = |name: &str| serde_json::from_str::<Value>(argument(name)).expect("JSON");
+    let customer = json!({ "TableName": shop.table(), "Key": json("key") });
+    let update = |more: Value| {
+        let mut request = customer.clone();
+        request.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        request
+    };
+    let lose = update(json!({ "UpdateExpression": "REMOVE GSI2PK, GSI2SK" }));
+    shop.dynamodb("UpdateItem", &lose).await;
+    expect(&shop, &["c#ada c#ada: its keys are "], "without its entry").await;
+    let give = update(json!({
+        "UpdateExpression": argument("update-expression"),
+        "ConditionExpression": argument("condition-expression"),
+        "ExpressionAttributeValues": json("expression-attribute-values"),
+    }));
+    shop.dynamodb("UpdateItem", &give).await;
+    assert_eq!(breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
