@@ -1,6 +1,7 @@
 //! The command line of `local`.
 
 mod audit;
+mod env;
 mod expire;
 mod export;
 mod export_table;
@@ -50,6 +51,7 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Arguments),
+    Env(env::Arguments),
     Expire(expire::Arguments),
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
@@ -151,6 +153,7 @@ impl Serve {
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
+        Some(Command::Env(arguments)) => env::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,

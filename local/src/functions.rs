@@ -42,24 +42,14 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
 /// # Errors
 /// As those of [`start_all`].
 pub fn start<'a>(endpoints: &Endpoints, declared: impl IntoIterator<Item = &'a Declared>) -> Result<Functions> {
-    let process = [
-        ("AWS_REGION", "us-east-1"),
-        ("AWS_SECRET_ACCESS_KEY", "local"),
-        ("ATTEMPT_TIMEOUT_SECONDS", "30"),
-        ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
-        ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
-        ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),
-        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", endpoints.secretsmanager.as_str()),
-    ];
-    let s3 = endpoints.s3.iter().map(|url| ("AWS_ENDPOINT_URL_S3", url.as_str()));
-    let process = process.into_iter().chain(s3).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let patience = [("ATTEMPT_TIMEOUT_SECONDS".to_owned(), "30".to_owned())];
     // The functions share a process here, so they share one client. On Lambda each has its own.
-    let environment = Environment::of(process);
+    let environment = Environment::of(endpoints.variables().into_iter().chain(patience));
 
     let mut functions = Functions::default();
     for declared in declared {
         let name = &declared.handler;
-        // Stands for the credentials of the function's role: a service recognises the calling function by this key.
+        // Stands for the credentials of the function's role.
         let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), declared.logical_id.clone())];
         let environment = environment.clone().with(credentials).with(declared.environment.clone());
         let timeout = Duration::from_secs(declared.timeout_seconds);

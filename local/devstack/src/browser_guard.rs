@@ -47,23 +47,15 @@ impl BrowserGuard {
         Ok(Self { port: listener.local_addr().context("a listener has no address")?.port() })
     }
 
-    /// Refuses a request to an AWS service on a laptop that comes from a web page.
+    /// Refuses a request to an AWS service on a laptop that comes from a web page. Functions in a container may call it.
     pub(crate) fn check(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        Self::check_host(uri, headers)?;
+        check_name(uri, headers, is_known_to_programs)?;
         self.check_origin(headers)
     }
 
     /// Refuses a request whose `Host` is not a loopback name or address.
     pub(crate) fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mut hosts = headers.get_all(header::HOST).iter();
-        let only = (hosts.next(), hosts.next());
-        let is_own = match (only, uri.authority()) {
-            ((Some(host), None), in_target) => is_local(host) && in_target.is_none_or(is_loopback),
-            // HTTP/2 has the host only in the target.
-            ((None, _), Some(in_target)) => is_loopback(in_target),
-            _ => false,
-        };
-        if is_own { Ok(()) } else { Err(Refusal::Host) }
+        check_name(uri, headers, is_loopback)
     }
 
     /// Refuses a request from a page of another origin.
@@ -95,15 +87,29 @@ pub fn refuse_other_hosts(service: Router) -> Router {
 }
 
 async fn pass_local_hosts(request: Request, next: Next) -> AxumResponse {
-    match BrowserGuard::check_host(request.uri(), request.headers()) {
+    match check_name(request.uri(), request.headers(), is_known_to_programs) {
         Ok(()) => next.run(request).await,
         Err(refusal) => plain_problem(refusal.status(), refusal.detail()),
     }
 }
 
-fn is_local(host: &HeaderValue) -> bool {
-    let authority: Option<Authority> = host.to_str().ok().and_then(|host| host.parse().ok());
-    authority.is_some_and(|authority| is_loopback(&authority))
+fn check_name(uri: &Uri, headers: &HeaderMap, is_own: fn(&Authority) -> bool) -> Result<(), Refusal> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let parsed = |host: &HeaderValue| host.to_str().ok().and_then(|host| host.parse().ok());
+    let is_named = match ((hosts.next(), hosts.next()), uri.authority()) {
+        ((Some(host), None), in_target) => {
+            parsed(host).is_some_and(|host| is_own(&host)) && in_target.is_none_or(is_own)
+        }
+        // HTTP/2 has the host only in the target.
+        ((None, _), Some(in_target)) => is_own(in_target),
+        _ => false,
+    };
+    if is_named { Ok(()) } else { Err(Refusal::Host) }
+}
+
+/// A network may answer for the second name, and let a page rebind it. So what this guards also checks origin or key.
+fn is_known_to_programs(authority: &Authority) -> bool {
+    is_loopback(authority) || authority.host() == "host.docker.internal"
 }
 
 fn is_loopback(authority: &Authority) -> bool {
@@ -193,6 +199,15 @@ mod tests {
         ] {
             assert_eq!(host(name), Err(Refusal::Host), "{name}");
         }
+    }
+
+    #[test]
+    fn a_function_in_a_container_reaches_the_services_but_not_the_gateway_and_a_page_of_that_name_neither() {
+        let (here, container) = (Uri::from_static("/"), ("host", "host.docker.internal:3000"));
+        let page = headers(&[container, ("origin", "http://host.docker.internal:3000")]);
+        assert_eq!(GUARD.check(&here, &headers(&[container])), Ok(()));
+        assert_eq!(GUARD.check(&here, &page), Err(Refusal::Origin));
+        assert_eq!(host("host.docker.internal:3000"), Err(Refusal::Host));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The functions that a stack runs, as its user hands them in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
 
@@ -20,6 +20,23 @@ pub struct Endpoints {
     pub secretsmanager: String,
     /// The base URL of S3, if the template has buckets. They are the first part of the path.
     pub s3: Option<String>,
+}
+
+impl Endpoints {
+    /// The environment variables with which AWS's SDKs call these services, but for the caller's access key: a service
+    /// recognises a function by its logical id there.
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        let variables = [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_SECRET_ACCESS_KEY", "local"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.dynamodb.as_str()),
+            ("AWS_ENDPOINT_URL_SQS", self.sqs.as_str()),
+            ("AWS_ENDPOINT_URL_EVENTBRIDGE", self.eventbridge.as_str()),
+            ("AWS_ENDPOINT_URL_SECRETS_MANAGER", self.secretsmanager.as_str()),
+        ];
+        let s3 = self.s3.iter().map(|url| ("AWS_ENDPOINT_URL_S3", &**url));
+        variables.into_iter().chain(s3).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
 }
 
 /// The functions of a stack, each with its handler's name.

@@ -62,7 +62,7 @@ pub(crate) struct Gateway {
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) openapi: &'static str,
     pub(crate) table: TableBrowser,
-    /// DynamoDB's URL and the functions' environment variables, for the stack's own commands.
+    /// What the stack's own commands need.
     pub(crate) connection: Value,
 }
 

@@ -148,17 +148,21 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
     }
 }
 
-/// What a command of the stack needs to reach tables, queues, secrets and buckets like a function: the services' URLs, the
-/// environment variables, and the buckets and queues by their logical ids.
-fn connection([dynamodb, sqs, eventbridge, secretsmanager]: [&str; 4], s3: Option<&str>, template: &Template) -> Value {
-    let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
+/// What a command needs to reach the stack's services: DynamoDB's own URL; the environment variables of each function, and
+/// the buckets and queues, all by their logical ids.
+fn connection(dynamodb: &str, endpoints: &Endpoints, template: &Template) -> Value {
+    let functions = template.functions.iter().map(|function| {
+        let mut variables = endpoints.variables();
+        let own = [("_HANDLER", &function.handler), ("AWS_ACCESS_KEY_ID", &function.logical_id)];
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value.clone())));
+        variables.extend(function.environment.clone());
+        (&function.logical_id, variables)
+    });
+    let functions: BTreeMap<_, _> = functions.collect();
     let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
     let queues: BTreeMap<_, _> =
         template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
-    json!({
-        "dynamodb": dynamodb, "sqs": sqs, "eventbridge": eventbridge, "secretsmanager": secretsmanager, "s3": s3,
-        "buckets": buckets, "queues": queues, "variables": variables,
-    })
+    json!({ "dynamodb": dynamodb, "functions": functions, "buckets": buckets, "queues": queues })
 }
 
 impl Stack {
@@ -211,7 +215,6 @@ impl Stack {
             [] => None,
             buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, &guard, targets).await?),
         };
-        let s3_url = buckets.as_ref().map(|buckets| buckets.url().to_owned());
         let service_proxies = if injects_faults {
             Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
         } else {
@@ -224,7 +227,7 @@ impl Stack {
             sqs: sqs_way.to_owned(),
             eventbridge: bus_way.to_owned(),
             secretsmanager: secrets.url().to_owned(),
-            s3: s3_url.clone(),
+            s3: buckets.as_ref().map(|buckets| buckets.url().to_owned()),
         };
         let functions = functions(&endpoints, &template)?;
         functions.ensure_each_once()?;
@@ -245,7 +248,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
-            connection: connection([&dynamodb_url, &sqs_url, bus.url(), secrets.url()], s3_url.as_deref(), &template),
+            connection: connection(&dynamodb_url, &endpoints, &template),
         });
 
         let (stop, stopped) = oneshot::channel();

@@ -118,23 +118,18 @@ fn positive(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "must be a number above 0".to_owned())
 }
 
-/// The environment of a function of the stack that runs on this port.
+/// The environment of a function of the stack that runs on this port, with the variables of all functions, as an operator.
 pub(super) async fn of_stack(port: u16) -> Result<Environment> {
     let connection = Stack::at(port)?.look("/_local/connection").await?;
-    let url = |service: &str| connection[service].as_str().with_context(|| format!("the stack names no {service}"));
-    let own = [
-        ("AWS_REGION", "us-east-1"),
-        ("AWS_ACCESS_KEY_ID", "local"),
-        ("AWS_SECRET_ACCESS_KEY", "local"),
-        ("AWS_ENDPOINT_URL_DYNAMODB", url("dynamodb")?),
-        ("AWS_ENDPOINT_URL_SQS", url("sqs")?),
-        ("AWS_ENDPOINT_URL_EVENTBRIDGE", url("eventbridge")?),
-        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", url("secretsmanager")?),
-    ];
-    let s3 = connection["s3"].as_str().map(|url| ("AWS_ENDPOINT_URL_S3", url));
-    let bucket = connection["buckets"]["ArchiveBucket"].as_str().map(|name| ("ARCHIVE_BUCKET", name));
-    let own = own.into_iter().chain(s3).chain(bucket).map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let variables = connection["variables"].as_object().into_iter().flatten();
+    let functions = connection["functions"].as_object().into_iter().flatten();
+    let variables = functions.filter_map(|(_, variables)| variables.as_object()).flatten();
     let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    let own = [
+        ("AWS_ACCESS_KEY_ID", Some("local")),
+        // Not the one that checks roles.
+        ("AWS_ENDPOINT_URL_DYNAMODB", connection["dynamodb"].as_str()),
+        ("ARCHIVE_BUCKET", connection["buckets"]["ArchiveBucket"].as_str()),
+    ];
+    let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     Ok(Environment::of(variables.chain(own)))
 }

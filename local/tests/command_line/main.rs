@@ -183,6 +183,23 @@ async fn redrive_empties_the_dead_letter_queue() {
     }
 }
 
+/// `.ci/function-smoke` runs all functions with these variables.
+#[test]
+fn the_variables_of_a_function_name_this_machine_as_its_container_does() {
+    let running = Running::start(&["--port", "0", "--empty", "--quiet"]);
+    let printed = |more: &[&str]| {
+        let arguments = [&["env", "--port", running.port(), "--host", "host.docker.internal"], more].concat();
+        String::from_utf8(Command::new(LOCAL).args(arguments).output().unwrap().stdout).unwrap()
+    };
+    let all: serde_json::Value = serde_json::from_str(&printed(&[])).unwrap();
+    let variables = all["CountOrders"].as_object().unwrap();
+    assert_eq!(variables["TABLE_NAME"], "till-local-orders");
+    assert!(variables["AWS_ENDPOINT_URL_S3"].as_str().unwrap().starts_with("http://host.docker.internal:"));
+    let lines = variables.iter().map(|(name, value)| format!("{name}='{}'\n", value.as_str().unwrap()));
+    assert_eq!(printed(&["CountOrders"]), lines.collect::<String>());
+    assert_eq!(refused(&["env", "--port", running.port(), "Get"]), "error: the stack has no function Get\n");
+}
+
 /// The page of the tables offers a choice only if there are several.
 #[tokio::test]
 async fn the_tables_of_the_stack_can_be_chosen() {
