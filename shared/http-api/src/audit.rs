@@ -7,7 +7,7 @@ use key_schema::value::{CustomerId, ProductId, Timestamp};
 use lambda::Outcome;
 use serde::Serialize;
 
-use crate::event::{Event, Parameters};
+use crate::event::{self, Parameters};
 use crate::{ADMIN_SCOPE, Answer, Reply, Route, Scope, Verb, card_number};
 
 /// The value of `audit` in every line, by which the lines are found.
@@ -75,23 +75,22 @@ impl Audit {
     /// The audit of a request by which staff may change something; `None` for all others. On a route of customers, the
     /// staff are the callers with the staff's scope. On a route of the staff, everybody is audited: also those who are
     /// refused because they are not staff.
-    pub(crate) fn of(route: &'static Route, event: &Event) -> Option<Self> {
+    pub(crate) fn of(route: &'static Route, request: &lambda_http::Request) -> Option<Self> {
         if route.method == Verb::Get {
             return None;
         }
-        let claims = event.claims();
+        let claims = event::claims(request);
         let is_staffs = match route.scope {
             Scope::Public => false,
-            Scope::Shop => claims.and_then(|claims| claims.scope.as_deref()).is_some_and(is_of_staff),
+            Scope::Shop => claims.and_then(|claims| claims.get("scope")).is_some_and(|scopes| is_of_staff(scopes)),
             Scope::Admin => true,
         };
         if !is_staffs {
             return None;
         }
-        let by = claims.and_then(|claims| claims.sub.as_deref()).and_then(|sub| sub.parse().ok());
-        let ids = event.path_parameters().filter(|_| !names_secrets(route.path)).into_iter().flatten();
-        let ids = ids.filter(|(_, value)| is_id(value));
-        Some(Self { route, by, ids: ids.map(|(name, value)| (name.clone(), value.clone())).collect() })
+        let by = claims.and_then(|claims| claims.get("sub")?.parse().ok());
+        let ids = event::path_parameters(request).filter(|(_, value)| !names_secrets(route.path) && is_id(value));
+        Some(Self { route, by, ids: ids.map(|(name, value)| (name.to_owned(), value.to_owned())).collect() })
     }
 
     /// Writes the line of the request with this result.

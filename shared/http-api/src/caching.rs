@@ -4,8 +4,9 @@
 //! any other route: they are about a customer or for the staff. Every answer to a GET has an entity tag.
 
 use http::header::{CACHE_CONTROL, VARY};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, StatusCode};
 use lambda::{Environment, Misconfigured};
+use lambda_http::{Body, Response};
 
 use crate::{Reply, Request, Route, Verb};
 
@@ -62,7 +63,7 @@ impl Caching {
 
     /// Adds to the response who may keep it. That a product does not exist may be kept as long as the product: otherwise
     /// each request for it would reach the table.
-    pub(crate) fn mark(&self, response: &mut Response<String>) {
+    pub(crate) fn mark(&self, response: &mut Response<Body>) {
         let may_be_kept =
             matches!(response.status(), StatusCode::OK | StatusCode::NOT_MODIFIED | StatusCode::NOT_FOUND);
         let headers = response.headers_mut();

@@ -7,7 +7,7 @@
 //!   other arguments are parts of the request, each of a type that implements [`FromRequest`]. It returns a type that
 //!   implements [`Respond`], or a [`Problem`].
 //!
-//! Everything else follows from these two: [`serve()`] runs the function on Lambda, [`describe()`] makes its part of
+//! Everything else follows from these two: [`serve()`] runs the function on Lambda by `lambda_http`, [`describe()`] makes its part of
 //! the OpenAPI document, and [`fits`] checks at compile time that the handler takes the parameters of the route's path.
 //! [`routes!`] lists the functions of a program.
 //!
@@ -36,7 +36,6 @@ mod rejection;
 mod reply;
 mod request;
 mod respond;
-mod response;
 mod route;
 mod serve;
 mod telemetry;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use http::{Response, StatusCode};
+use lambda_http::{Body, Response};
 use serde::Serialize;
 
 use crate::audit::AuditedProduct;
@@ -186,7 +187,7 @@ impl Reply {
     }
 }
 
-impl From<Reply> for Response<String> {
+impl From<Reply> for Response<Body> {
     fn from(reply: Reply) -> Self {
         let mut response = match reply.body {
             Some(body) => json(reply.status, "application/json", body),
@@ -204,7 +205,7 @@ impl From<Reply> for Response<String> {
 }
 
 /// Makes the RFC 9457 document of the problem.
-impl From<&Problem> for Response<String> {
+impl From<&Problem> for Response<Body> {
     fn from(problem: &Problem) -> Self {
         let kind = problem.kind();
         // The document has only texts and numbers, so serializing it cannot fail.
@@ -221,8 +222,8 @@ impl From<&Problem> for Response<String> {
     }
 }
 
-fn json(status: StatusCode, content_type: &'static str, body: String) -> Response<String> {
-    let mut response = Response::new(body);
+fn json(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response

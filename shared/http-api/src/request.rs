@@ -1,16 +1,17 @@
 //! Requests. Each method reads a typed value from a part of the request, or refuses the request with a problem. A part
 //! with a payment card number is refused before it is read, apart from the body that the payment provider signed.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
 use key_schema::page::PageRequest;
 use key_schema::value::{GuestSecret, Invalid};
-use lambda::{Budget, Context};
+use lambda::Budget;
+use lambda_http::RequestExt as _;
 use serde::de::DeserializeOwned;
 
-use crate::event::{Event, Malformed, Parameters, READ};
-use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, entity_tag, json, prefer, query};
+use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, entity_tag, event, json, prefer, query};
 
 /// The greatest length of a body. The largest valid one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
@@ -18,19 +19,15 @@ const MOST_BYTES: usize = 64 * 1024;
 /// A request whose token has the scope of its route.
 #[derive(Debug)]
 pub struct Request {
-    inner: http::Request<Vec<u8>>,
-    path: Parameters,
+    inner: lambda_http::Request,
     caller: Option<Caller>,
-    context: Context,
     route: &'static Route,
 }
 
 impl Request {
-    pub(crate) fn authorize(event: Event, context: Context, route: &'static Route) -> Result<Self, Problem> {
-        let caller = Caller::of(event.claims(), route.scope)?;
-        let malformed = |error: Malformed| Problem::new(Kind::Validation, error.to_string());
-        let (inner, path) = event.into_request().map_err(malformed)?;
-        Ok(Self { inner, path, caller, context, route })
+    pub(crate) fn authorize(inner: lambda_http::Request, route: &'static Route) -> Result<Self, Problem> {
+        let caller = Caller::of(event::claims(&inner), route.scope)?;
+        Ok(Self { inner, caller, route })
     }
 
     /// The caller.
@@ -43,7 +40,7 @@ impl Request {
 
     /// A path parameter.
     pub(crate) fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
-        let text = self.path.get(name).map_or("", String::as_str);
+        let text = self.inner.path_parameters_ref().and_then(|all| all.first(name)).unwrap_or_default();
         if card_number::is_in(text) {
             return Err(Problem::card_number(name).with("field", name));
         }
@@ -103,7 +100,6 @@ impl Request {
     }
 
     fn header_as_sent(&self, name: &str) -> Result<Option<&str>, Problem> {
-        debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
@@ -152,9 +148,9 @@ impl Request {
         self.header_as_sent("Guest-Secret")?.unwrap_or_default().parse().map_err(Problem::invalid)
     }
 
-    /// The path parameters by name.
-    pub(crate) fn path_parameters(&self) -> &Parameters {
-        &self.path
+    /// The path parameters by name, in the order of their names.
+    pub(crate) fn path_parameters(&self) -> BTreeMap<&str, &str> {
+        event::path_parameters(&self.inner).collect()
     }
 
     /// The time that the handler may use, retries included.
@@ -164,7 +160,7 @@ impl Request {
 
     /// The time that is left of the invocation, less the time that sending the answer needs.
     pub(crate) fn time_left(&self) -> Duration {
-        lambda::time_left(&self.context)
+        self.inner.lambda_context_ref().map(lambda::time_left).unwrap_or_default()
     }
 }
 

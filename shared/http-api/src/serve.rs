@@ -3,13 +3,13 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use http::Response;
 use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
+use lambda_http::request::LambdaRequest;
+use lambda_http::{Adapter, Body, RequestExt as _, Response, Service as _, TransformResponse, service_fn};
 
 use crate::audit::Audit;
 use crate::caching::Caching;
-use crate::event::Event;
-use crate::response::Gateway;
+use crate::event::{self, Event};
 use crate::{Handler, Problem, Request, Route, telemetry};
 
 /// Runs the function on Lambda, one event at a time, until Lambda ends the process.
@@ -22,7 +22,7 @@ where
     Parts: 'static,
     H: Handler<D, Parts>,
 {
-    lambda::run(prepare(route), move |prepared: (D, Caching), event| answer(route, prepared, handle, event))
+    lambda::run(prepare(route), function(route, handle))
 }
 
 /// Starts the function in this process, beside others.
@@ -40,8 +40,7 @@ where
     Parts: 'static,
     H: Handler<D, Parts>,
 {
-    let handle = move |prepared: (D, Caching), event| answer(route, prepared, handle, event);
-    lambda::start(prepare(route), handle, environment, timeout)
+    lambda::start(prepare(route), function(route, handle), environment, timeout)
 }
 
 /// Makes the dependencies of the handler and the caching of its answers.
@@ -51,22 +50,38 @@ fn prepare<D: FromEnvironment>(
     move |environment| Ok((D::from_environment(environment)?, Caching::of(route, environment)?))
 }
 
+/// The function, as Lambda calls it. `lambda_http` makes the request of the event, and the answer of the response.
+fn function<D, Parts, H>(
+    route: &'static Route,
+    handle: H,
+) -> impl Fn((D, Caching), LambdaEvent<Event>) -> TransformResponse<'static, Response<Body>, Error> + Copy
+where
+    D: Clone + Send + Sync + 'static,
+    Parts: 'static,
+    H: Handler<D, Parts>,
+{
+    move |prepared, LambdaEvent { payload, context }| {
+        let request = LambdaRequest::ApiGatewayV2(event::readable(payload));
+        let service = service_fn(move |request| answer(route, prepared.clone(), handle, request));
+        Adapter::from(service).call(LambdaEvent::new(request, context))
+    }
+}
+
 async fn answer<D, Parts, H>(
     route: &'static Route,
     (deps, caching): (D, Caching),
     handle: H,
-    event: LambdaEvent<Event>,
-) -> Result<Gateway, Error>
+    request: lambda_http::Request,
+) -> Result<Response<Body>, Error>
 where
     H: Handler<D, Parts>,
 {
     let start = Instant::now();
-    let LambdaEvent { payload: mut event, context } = event;
-    let request_id = event.take_id();
-    let audit = Audit::of(route, &event);
+    let request_id = event::id(&request).to_owned();
+    let audit = Audit::of(route, &request);
     let mut uncertain = None;
-    let trace = lambda::trace_id(&context).map(str::to_owned);
-    let answer = match Request::authorize(event, context, route) {
+    let trace = request.lambda_context_ref().and_then(lambda::trace_id).map(str::to_owned);
+    let answer = match Request::authorize(request, route) {
         Ok(request) => {
             let time_left = request.time_left();
             // Pinned on the stack, because the future is large: `timeout` would move it, which copies it.
@@ -92,5 +107,5 @@ where
     };
     caching.mark(&mut response);
     telemetry::report(route, &ids, response.status(), problem.as_ref(), start.elapsed());
-    Ok(response.into())
+    Ok(response)
 }
