@@ -1,4 +1,5 @@
-"""Checks the state machine of analytics.yaml: it runs its states, with their JSONata, against a model of DynamoDB's exports.
+"""Checks the state machine of stacks/analytics.yaml: it runs its states, with their JSONata, against a model of DynamoDB's
+exports.
 
 A history is some weeks of nights in which anything may happen: no run is started or several are, a run is stopped between
 any two states, a call fails, an export fails or lasts longer than a day, somebody moves the full export away while a run is

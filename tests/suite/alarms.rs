@@ -1,4 +1,4 @@
-//! Evaluates every alarm of operations.yaml, move-operations.yaml and analytics.yaml on metrics of a shop with the alarm's problem, and
+//! Evaluates every alarm of the nested stacks on metrics of a shop with the alarm's problem, and
 //! on metrics of healthy shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
 mod declared;

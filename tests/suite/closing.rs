@@ -12,7 +12,6 @@ use shop::queue::{QUEUE, drain_source};
 use shop::{PATIENCE, Shop, template_text};
 use yaml_serde::Value as Yaml;
 
-use crate::completeness::has_extension;
 use crate::deployment::{of_type, reference, stack};
 
 /// The services whose resources run code, or have it run.
@@ -30,14 +29,14 @@ struct Switch<'a> {
     closed: Yaml,
 }
 
-/// The templates of the project's root.
+/// The templates of the stack and of its nested stacks, and that of the firewall.
 pub fn templates() -> Vec<String> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let names = fs::read_dir(root).expect("the root").map(|entry| entry.expect("an entry").file_name());
-    let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
-    names.retain(|name| has_extension(name, "yaml") && stack(name)["Resources"].is_mapping());
-    names.sort();
-    names
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../stacks");
+    let names = fs::read_dir(folder).expect("the stacks").map(|entry| entry.expect("an entry").file_name());
+    let nested = names.map(|name| format!("stacks/{}", name.into_string().expect("a text")));
+    let mut all: Vec<_> = nested.chain(["template.yaml".to_owned()]).collect();
+    all.sort();
+    all
 }
 
 /// Each switch that a stack needs: one for each function, event source and schedule.

@@ -108,7 +108,7 @@ fn the_dashboard_of_a_move_shows_of_each_table_what_the_shops_own_shows_of_one()
     }
     let of = |table| moving.iter().filter(|metric| is_of_table(metric, table)).count();
     assert_eq!(of("${FirstTable}"), of("${NextTable}"));
-    let text = read("move-operations.yaml");
+    let text = read("stacks/move-operations.yaml");
     for searched in ["ReturnedRecordsCount", "SystemErrors"] {
         for table in ["FirstTable", "NextTable"] {
             let search = format!("MetricName=\\\"{searched}\\\" TableName=\\\"${{{table}}}\\\"");
@@ -120,7 +120,7 @@ fn the_dashboard_of_a_move_shows_of_each_table_what_the_shops_own_shows_of_one()
 /// `repair-copies` reports the phase as a number.
 #[test]
 fn the_phases_on_the_dashboard_are_those_of_a_move() {
-    let dashboard = dashboard("move-operations.yaml");
+    let dashboard = dashboard("stacks/move-operations.yaml");
     let phase = widgets(&dashboard).iter().find(|widget| widget["properties"]["title"] == "Phase").expect("a widget");
     let lines: Vec<_> =
         Phase::ALL.iter().enumerate().map(|(at, phase)| json!({ "label": phase, "value": at })).collect();

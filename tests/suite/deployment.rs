@@ -11,10 +11,10 @@ use yaml_serde::Value as Yaml;
 use crate::completeness::{declared, template, texts};
 
 /// The nested stacks with a dashboard.
-pub const WATCHING: [&str; 2] = ["operations.yaml", "move-operations.yaml"];
+pub const WATCHING: [&str; 2] = ["stacks/operations.yaml", "stacks/move-operations.yaml"];
 
-/// The nested stacks with alarms. Another one has those of operations.yaml, for another table.
-pub const ALARMING: [&str; 3] = ["operations.yaml", "move-operations.yaml", "analytics.yaml"];
+/// The nested stacks with alarms. Another one has those of stacks/operations.yaml, for another table.
+pub const ALARMING: [&str; 3] = ["stacks/operations.yaml", "stacks/move-operations.yaml", "stacks/analytics.yaml"];
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
@@ -59,13 +59,13 @@ fn every_nested_stack_gets_its_parameters() {
         files.insert(file.to_owned());
     }
     let known = [
-        "analytics.yaml",
-        "edge.yaml",
-        "move-operations.yaml",
-        "operations.yaml",
-        "sign-in.yaml",
-        "state.yaml",
-        "table-operations.yaml",
+        "stacks/analytics.yaml",
+        "stacks/edge.yaml",
+        "stacks/move-operations.yaml",
+        "stacks/operations.yaml",
+        "stacks/sign-in.yaml",
+        "stacks/state.yaml",
+        "stacks/table-operations.yaml",
     ];
     assert_eq!(files, known.map(str::to_owned).into());
 }
@@ -132,7 +132,7 @@ fn the_function_that_reads_the_queue_is_replaced_before_those_that_write_it() {
 /// The parameter allows exactly the schedules that the backup plan has.
 #[test]
 fn the_allowed_backup_schedules_are_those_of_the_plan() {
-    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let (outer, operations) = (stack("template.yaml"), stack("stacks/operations.yaml"));
     let parameter = &outer["Parameters"]["BackupSchedule"];
     let allowed: BTreeSet<_> =
         parameter["AllowedValues"].as_sequence().into_iter().flatten().filter_map(Yaml::as_str).collect();
@@ -231,11 +231,11 @@ fn reserved_by(value: &Yaml) -> Option<(&str, &str)> {
     Some((own.value[0].as_str()?, reference(&own.value[1])?))
 }
 
-/// The table of layout v2 has what operations.yaml has for the table of layout v1.
+/// The table of layout v2 has what stacks/operations.yaml has for the table of layout v1.
 #[test]
 fn both_tables_are_watched_and_scaled_alike() {
     let (outer, operations, second) =
-        (stack("template.yaml"), stack("operations.yaml"), stack("table-operations.yaml"));
+        (stack("template.yaml"), stack("stacks/operations.yaml"), stack("stacks/table-operations.yaml"));
     let text = |resource: &Yaml| yaml_serde::to_string(&resource["Properties"]).expect("YAML");
     let about_the_table =
         |resource: &Yaml| ["!Ref Table\n", "${Table}"].iter().any(|name| text(resource).contains(name));
@@ -257,7 +257,7 @@ fn both_tables_are_watched_and_scaled_alike() {
     assert_eq!(policies(&operations).collect::<BTreeMap<_, _>>(), policies(&second).collect());
     assert_eq!(compared, 7 + 6, "alarms and targets of autoscaling");
 
-    let state = stack("state.yaml");
+    let state = stack("stacks/state.yaml");
     assert_eq!(text(&state["Resources"]["Table"]), text(&state["Resources"]["TableV2"]));
     let properties = |source: &str| text(&outer["Resources"][source]);
     for name in ["CountOrdersStream", "PublishOrderEventsStream"] {
@@ -272,7 +272,7 @@ fn both_tables_are_watched_and_scaled_alike() {
 /// The table and each index can be watched and warmed alike.
 #[test]
 fn the_table_and_each_index_are_warmed_and_watched_by_key() {
-    let state = stack("state.yaml");
+    let state = stack("stacks/state.yaml");
     for table in ["Table", "TableV2"] {
         let table = &state["Resources"][table]["Properties"];
         let indexes = table["GlobalSecondaryIndexes"].as_sequence().expect("indexes");
@@ -311,7 +311,7 @@ fn keys_of<'a>(resources: &BTreeMap<&'a str, &Yaml>) -> Vec<&'a str> {
 /// The table and each index have autoscaling.
 #[test]
 fn the_table_and_each_index_are_scaled() {
-    let operations = stack("operations.yaml");
+    let operations = stack("stacks/operations.yaml");
     let targets: BTreeSet<_> = of_type(&operations, "AWS::ApplicationAutoScaling::ScalableTarget")
         .map(|(_, target)| {
             let Yaml::Tagged(resource) = &target["Properties"]["ResourceId"] else { panic!("a resource") };

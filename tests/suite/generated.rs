@@ -23,7 +23,7 @@ fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
 #[test]
 fn the_edge_has_the_shared_routes_that_the_code_declares() {
     let parts = [("parameters", edge::parameters()), ("behaviors", edge::behaviors())];
-    docs_check::check("../edge.yaml", &parts).expect("edge.yaml is current");
+    docs_check::check("../stacks/edge.yaml", &parts).expect("stacks/edge.yaml is current");
 }
 
 #[test]

@@ -93,7 +93,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     // Alarms on orders that nobody counts, and on payments of another amount.
-    ("operations.yaml", &["place-order", "receive-payment-event"]),
+    ("stacks/operations.yaml", &["place-order", "receive-payment-event"]),
     // The shop's own words for its actions.
     (
         "shared/ordering/",

@@ -39,7 +39,7 @@ fn each_resource_with_data_is_retained() {
 
 #[test]
 fn the_stack_with_the_orders_is_retained_with_all_that_is_in_it() {
-    let (outer, state) = (stack("template.yaml"), stack("state.yaml"));
+    let (outer, state) = (stack("template.yaml"), stack("stacks/state.yaml"));
     for nested in ["State", "SignIn"] {
         assert!(is_retained(&outer["Resources"][nested]), "{nested}");
     }
@@ -53,7 +53,7 @@ fn the_stack_with_the_orders_is_retained_with_all_that_is_in_it() {
 
 #[test]
 fn tables_and_accounts_are_protected_from_deletion() {
-    let (outer, state, sign_in) = (stack("template.yaml"), stack("state.yaml"), stack("sign-in.yaml"));
+    let (outer, state, sign_in) = (stack("template.yaml"), stack("stacks/state.yaml"), stack("stacks/sign-in.yaml"));
     for (id, table) in of_type(&state, "AWS::DynamoDB::Table") {
         let protection = &table["Properties"]["DeletionProtectionEnabled"];
         assert_eq!(reference(protection), Some("DeletionProtection"), "{id}");
@@ -117,7 +117,7 @@ fn outputs_in(scope: &Scope, value: &Yaml, found: &mut Vec<String>) {
 
 #[test]
 fn every_reference_to_a_table_is_to_one_that_there_is() {
-    let (outer, state) = (stack("template.yaml"), stack("state.yaml"));
+    let (outer, state) = (stack("template.yaml"), stack("stacks/state.yaml"));
     for (tables, has_v1, has_v2) in TABLES {
         for (table_is, v1_is_given, v2_is_given) in origins(has_v1, has_v2) {
             let deployment = deployed(&parameters(tables, table_is));

@@ -15,7 +15,7 @@ use super::usage::Usage;
 /// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
 const ALARMS_PER_SCALING_POLICY: u64 = 4;
 
-/// The alarms of analytics.yaml, each with one metric.
+/// The alarms of stacks/analytics.yaml, each with one metric.
 pub(super) const ALARMS_OF_EXPORTS: u64 = 2;
 
 /// Contributor Insights has a rule for partition keys and one for whole keys, of the table and of each index.

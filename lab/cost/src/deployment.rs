@@ -20,13 +20,13 @@ const DEFAULT_MEMORY: u64 = 128;
 const MB_PER_GB: Decimal = dec!(1024);
 
 /// The nested stack with the tables and the queues of orders, to which functions refer.
-const STATE: &str = include_str!("../../../state.yaml");
+const STATE: &str = include_str!("../../../stacks/state.yaml");
 
 /// The two lines that Lambda writes for a call at the level INFO: `platform.start` of 141 bytes and `platform.report` of 235,
 /// with the 26 bytes that CloudWatch adds to each.
 const SYSTEM_LOG_BYTES: Decimal = dec!(428);
 
-/// The billed settings of `template.yaml` and `operations.yaml`.
+/// The billed settings of `template.yaml` and `stacks/operations.yaml`.
 #[derive(Debug, Clone)]
 pub struct Deployment {
     /// The functions, by name.
@@ -128,7 +128,7 @@ impl Deployment {
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
-        let nested = BTreeMap::from([("state.yaml".to_owned(), STATE.to_owned())]);
+        let nested = BTreeMap::from([("stacks/state.yaml".to_owned(), STATE.to_owned())]);
         let parameters = BTreeMap::from([("TableIs".to_owned(), "created".to_owned())]);
         let defaults = devstack::Deployment { nested, parameters, ..devstack::Deployment::default() };
         let scope = Scope::new(&document, &defaults);
@@ -142,16 +142,17 @@ impl Deployment {
             text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
         };
 
-        let operations: Yaml = yaml_serde::from_str(operations).context("operations.yaml")?;
+        let operations: Yaml = yaml_serde::from_str(operations).context("stacks/operations.yaml")?;
         let backups = parameter("BackupSchedule")?;
         let schedule =
             operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
         let schedule = schedule.and_then(Yaml::as_str);
-        let schedule = schedule.with_context(|| format!("operations.yaml has no BackupSchedules.{backups}.Cron"))?;
+        let schedule =
+            schedule.with_context(|| format!("stacks/operations.yaml has no BackupSchedules.{backups}.Cron"))?;
         let operations = resources(&operations)?;
-        let firewall: Yaml = yaml_serde::from_str(firewall).context("firewall.yaml")?;
+        let firewall: Yaml = yaml_serde::from_str(firewall).context("stacks/firewall.yaml")?;
         let rules = resources(&firewall)?.get("Firewall").and_then(|acl| acl.get("Properties")?.get("Rules"));
-        let rules = rules.and_then(Yaml::as_sequence).context("firewall.yaml has no rules")?;
+        let rules = rules.and_then(Yaml::as_sequence).context("stacks/firewall.yaml has no rules")?;
         let is_searched = !parameter("SearchUrl")?.is_empty();
         let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
         let edge = Edge {
@@ -274,8 +275,8 @@ mod tests {
     use super::*;
 
     const TEMPLATE: &str = include_str!("../../../template.yaml");
-    const OPERATIONS: &str = include_str!("../../../operations.yaml");
-    const FIREWALL: &str = include_str!("../../../firewall.yaml");
+    const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
+    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
 
     fn deployed(parameters: &str) -> Result<Deployment> {
         Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, &yaml_serde::from_str(parameters).unwrap())

@@ -37,7 +37,7 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// The deployed template, with operations.yaml and firewall.yaml beside it [default: template.yaml of this workspace or this directory]
+    /// The deployed template, with the folder stacks beside it [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     };
     let template = arguments.template.clone().unwrap_or_else(default_template);
     let beside = |name: &str| text_of(&template.with_file_name(name), "--template");
-    let (operations, firewall) = (beside("operations.yaml")?, beside("firewall.yaml")?);
+    let (operations, firewall) = (beside("stacks/operations.yaml")?, beside("stacks/firewall.yaml")?);
     let template = text_of(&template, "--template")?;
     let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters)?;
 

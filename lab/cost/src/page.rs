@@ -12,9 +12,9 @@ use super::profile::{EXAMPLE, Parameter, Profile};
 use super::show::{dollars, number};
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
-const OPERATIONS: &str = include_str!("../../../operations.yaml");
-const FIREWALL: &str = include_str!("../../../firewall.yaml");
-const ANALYTICS: &str = include_str!("../../../analytics.yaml");
+const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
+const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
+const ANALYTICS: &str = include_str!("../../../stacks/analytics.yaml");
 
 /// Settings of a deployment, and what they give up or give.
 type Settings = (&'static [(&'static str, &'static str)], &'static str);

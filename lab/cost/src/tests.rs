@@ -25,8 +25,8 @@ fn example() -> Profile {
 
 fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
     const TEMPLATE: &str = include_str!("../../../template.yaml");
-    const OPERATIONS: &str = include_str!("../../../operations.yaml");
-    const FIREWALL: &str = include_str!("../../../firewall.yaml");
+    const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
+    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
     Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, parameters).unwrap()
 }
 

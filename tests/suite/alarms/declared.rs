@@ -120,7 +120,7 @@ fn the_silence_of_each_scheduled_function_raises_an_alarm() {
 /// The alarm watches the metric that is made of the access log, and the log has the status as a number.
 #[test]
 fn requests_that_the_gateway_throttles_are_counted_in_the_access_log() {
-    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let (outer, operations) = (stack("template.yaml"), stack("stacks/operations.yaml"));
     let filter = &operations["Resources"]["ThrottledRequests"]["Properties"];
     let counted = &filter["MetricTransformations"][0];
     let metrics = &operations["Resources"]["RequestsAreThrottled"]["Properties"]["Metrics"];
@@ -141,7 +141,7 @@ fn requests_that_the_gateway_throttles_are_counted_in_the_access_log() {
 /// A budget's mails go to the address of the alarms, because AWS would need a right on their topic.
 #[test]
 fn a_budget_has_an_address() {
-    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let (outer, operations) = (stack("template.yaml"), stack("stacks/operations.yaml"));
     let budget = &operations["Resources"]["Budget"]["Properties"];
     let notified = budget["NotificationsWithSubscribers"].as_sequence().expect("notifications");
     assert_eq!(notified.len(), 2, "what was spent, and what is forecast");
@@ -155,7 +155,7 @@ fn a_budget_has_an_address() {
 /// Throttles are watched by reason, separately for the table and each index.
 #[test]
 fn every_throttling_reason_of_the_table_and_each_index_has_an_alarm() {
-    let operations = stack("operations.yaml");
+    let operations = stack("stacks/operations.yaml");
     let mut watched = BTreeSet::new();
     for (name, alarm) in alarms(&operations) {
         for metric in alarm["Metrics"].as_sequence().into_iter().flatten().map(|one| &one["MetricStat"]["Metric"]) {

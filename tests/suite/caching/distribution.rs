@@ -1,4 +1,4 @@
-//! `edge.yaml`: the distribution keeps the answers of the shared routes, and finds a copy by everything that an answer
+//! `stacks/edge.yaml`: the distribution keeps the answers of the shared routes, and finds a copy by everything that an answer
 //! depends on.
 
 use http_api::Verb;
@@ -28,7 +28,7 @@ fn a_star_matches_slashes_too() {
 }
 
 fn distribution() -> Yaml {
-    stack("edge.yaml")["Resources"]["Distribution"]["Properties"]["DistributionConfig"].clone()
+    stack("stacks/edge.yaml")["Resources"]["Distribution"]["Properties"]["DistributionConfig"].clone()
 }
 
 /// Whether the distribution may keep the answer to a GET of this path.
@@ -117,7 +117,7 @@ fn the_edge_reads_images_from_their_bucket_and_no_route_is_below_their_path() {
 /// `Vary` of a shared answer names the origin alone, and the key of a copy has it if the gateway answers by origin.
 #[test]
 fn a_copy_belongs_to_an_origin_if_the_api_has_cors() {
-    let policy = &stack("edge.yaml")["Resources"]["SharedPages"]["Properties"]["CachePolicyConfig"].clone();
+    let policy = &stack("stacks/edge.yaml")["Resources"]["SharedPages"]["Properties"]["CachePolicyConfig"].clone();
     let key = &policy["ParametersInCacheKeyAndForwardedToOrigin"];
     let Yaml::Tagged(headers) = &key["HeadersConfig"] else { panic!("a condition") };
     assert_eq!(headers.value[0], "HasCors");

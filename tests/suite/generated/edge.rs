@@ -1,4 +1,4 @@
-//! The generated parts of `edge.yaml`: the paths whose answers the edge may keep.
+//! The generated parts of `stacks/edge.yaml`: the paths whose answers the edge may keep.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
