@@ -96,7 +96,7 @@ def refusals(cloud, deployment):
     lines = [event["message"] for page in pages for event in page["events"]]
     refused = [line for line in lines if "is not authorized to perform" in line]
     if refused:
-        raise Failed(f"a role in template.yaml is too narrow; {len(refused)} lines such as\n    {refused[0]}")
+        raise Failed(f"a role in stacks/roles.yaml is too narrow; {len(refused)} lines such as\n    {refused[0]}")
     if not lines:
         raise Failed("the functions' log is empty: does MiniStack write it elsewhere?")
     return len(lines)

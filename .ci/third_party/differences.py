@@ -35,9 +35,13 @@ def is_over_an_expression(resource):
 
 def lost_attributes(built):
     """In an update of a nested stack, MiniStack forgets the attributes of resources that stay as they are. In the built
-    copy of the stack State, those of queues are made of their URLs. How many."""
-    file = built / "State" / "template.yaml"
-    state = yaml_parse(file.read_text())
+    copies of the stacks State and Roles, those of queues are made of their URLs, and those of roles of their names. How
+    many."""
+    return sum(in_other_ways(built / name / "template.yaml") for name in ("State", "Roles"))
+
+
+def in_other_ways(file):
+    stack = yaml_parse(file.read_text())
     count = 0
 
     def known(value):
@@ -47,15 +51,18 @@ def lost_attributes(built):
         if not isinstance(value, dict):
             return value
         attribute = value.get("Fn::GetAtt")
-        queue, name = (attribute if isinstance(attribute, list) else attribute.split(".")) if attribute else ("", "")
-        if state["Resources"].get(queue, {}).get("Type") != "AWS::SQS::Queue":
+        owner, name = (attribute if isinstance(attribute, list) else attribute.split(".")) if attribute else ("", "")
+        kind = stack["Resources"].get(owner, {}).get("Type")
+        if kind not in ("AWS::SQS::Queue", "AWS::IAM::Role"):
             return {key: known(one) for key, one in value.items()}
         count += 1
-        of_url = {"Fn::Select": [4, {"Fn::Split": ["/", {"Ref": queue}]}]}
+        if kind == "AWS::IAM::Role":
+            return {"Fn::Sub": f"arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:role/${{{owner}}}"}
+        of_url = {"Fn::Select": [4, {"Fn::Split": ["/", {"Ref": owner}]}]}
         parts = ["arn", {"Ref": "AWS::Partition"}, "sqs", {"Ref": "AWS::Region"}, {"Ref": "AWS::AccountId"}, of_url]
         return {"QueueName": of_url, "Arn": {"Fn::Join": [":", parts]}}[name]
 
-    file.write_text(yaml_dump(known(state)))
+    file.write_text(yaml_dump(known(stack)))
     return count
 
 
@@ -128,7 +135,7 @@ UNKNOWN = [("Null", "dynamodb:LeadingKeys"), ("Null", "events:source"), ("String
 def unknown_conditions(cloud, deployment):
     """Those conditions are taken out of the roles' policies. All else in them is enforced. How many roles."""
     iam, count = cloud.client("iam"), 0
-    for role in deployment.of_type("AWS::IAM::Role"):
+    for role in deployment.nested["Roles"].of_type("AWS::IAM::Role"):
         for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
             policy = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
             before = json.dumps(policy)

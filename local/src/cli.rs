@@ -214,8 +214,10 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
     deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
     deployment.parameters.extend(arguments.shop.clone().map(|shop| ("Shop".to_owned(), shop)));
-    if let Ok(state) = std::fs::read_to_string(path.with_file_name(local::STATE)) {
-        deployment.nested.insert(local::STATE.to_owned(), state);
+    for (file, nested) in &mut deployment.nested {
+        if let Ok(text) = std::fs::read_to_string(path.with_file_name(file)) {
+            *nested = text;
+        }
     }
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 

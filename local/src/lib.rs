@@ -34,12 +34,15 @@ pub fn deployment() -> Deployment {
         parameters: BTreeMap::from(
             [("PayLaterDays", "14"), ("TableIs", "created")].map(|(name, value)| (name.to_owned(), value.to_owned())),
         ),
-        nested: BTreeMap::from([(STATE.to_owned(), include_str!("../../stacks/state.yaml").to_owned())]),
+        nested: NESTED.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect(),
     }
 }
 
-/// The template of the nested stack with the tables and the queues of orders.
-pub const STATE: &str = "stacks/state.yaml";
+/// The nested stacks that run on a laptop, as `template.yaml` names them: the tables and the queues of orders, and the roles.
+pub const NESTED: [(&str, &str); 2] = [
+    ("stacks/state.yaml", include_str!("../../stacks/state.yaml")),
+    ("stacks/roles.yaml", include_str!("../../stacks/roles.yaml")),
+];
 
 /// The ARN of the secret with the payment provider's keys. It has the form of AWS's, because the template checks it.
 pub const PAYMENT_SECRET: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-payments";

@@ -63,6 +63,7 @@ fn every_nested_stack_gets_its_parameters() {
         "stacks/edge.yaml",
         "stacks/move-operations.yaml",
         "stacks/operations.yaml",
+        "stacks/roles.yaml",
         "stacks/sign-in.yaml",
         "stacks/state.yaml",
         "stacks/table-operations.yaml",

@@ -1,23 +1,31 @@
-//! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the
-//! template, the schema of a file of history, and the sample events. A test fails if the text is not current.
+//! Text that is generated from the functions' declarations and checked in: functions and throttles of the template, the
+//! stack of the roles, the page about them, the schema of a file of history, and the sample events. A test fails if the text is not current.
 //! `cargo renew` writes it.
 
+mod access;
 mod edge;
 mod events;
+mod roles;
 mod template;
 
 use local::functions::routes;
 use serde_json::Value;
 
 #[test]
-fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
-    let parts = [
-        ("limits", template::limits()),
-        ("moves", template::policies_of_moves()),
-        ("functions", template::functions()),
-        ("consumers", template::roles_of_consumers()),
-    ];
+fn the_template_has_the_functions_and_limits_that_the_code_declares() {
+    let parts = [("limits", template::limits()), ("functions", template::functions())];
     docs_check::check("../template.yaml", &parts).expect("template.yaml is current");
+}
+
+#[test]
+fn each_role_grants_what_its_function_declares() {
+    docs_check::check_file("../stacks/roles.yaml", &roles::stack()).expect("stacks/roles.yaml is current");
+}
+
+#[test]
+fn the_documentation_has_the_rights_of_each_function() {
+    let parts = [("functions", access::functions()), ("attributes", access::attributes())];
+    docs_check::check("access.md", &parts).expect("docs/access.md is current");
 }
 
 #[test]

@@ -157,12 +157,11 @@ async fn queues_and_the_bus_refuse_functions_without_permission() {
 /// Like a template in which a statement was forgotten.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_without_its_statement_fails_and_changes_nothing() {
-    let shop = Shop::open_from(|text| {
-        let (before, role) = text.split_once("\n  PlaceOrderRole:").expect("a role");
-        let start =
-            role.find("                - Effect: Allow\n                  Action: dynamodb:UpdateItem").expect("one");
-        let end = start + 1 + role[start + 1..].find("                - Effect: Allow").expect("another");
-        format!("{before}\n  PlaceOrderRole:{}{}", &role[..start], &role[end..])
+    let shop = Shop::open_with(|template| {
+        let function = template.functions.iter_mut().find(|function| function.logical_id == "PlaceOrder");
+        let statements = &mut function.expect("the function").role.policies[0].statements;
+        let first = statements.iter().position(|statement| statement.actions == ["dynamodb:UpdateItem"]);
+        statements.remove(first.expect("one"));
     })
     .await;
     shop.sign_up("ada").await;

@@ -1,8 +1,8 @@
 //! The stack with a table of each layout: the tables, their streams, and the rights of functions on them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use devstack::iam::{Operator, Quantifier, Statement};
+use devstack::iam::{Ask, Operator, Quantifier, Statement, permit};
 use devstack::template::Table;
 use key_schema::layout::{Index, Layout};
 use serde_json::{Map, Value, json};
@@ -39,27 +39,35 @@ fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_val
             assert!(after.tables.iter().any(|table| table.name() == first), "the functions before use {first}");
             let arns: Vec<_> =
                 before.tables.iter().filter(stays).map(|table| format!(":table/{}", table.name())).collect();
-            let of_those = |statement: &&Statement| {
-                let is_there = |resource: &String| {
-                    arns.iter().any(|arn| resource.ends_with(arn) || resource.contains(&format!("{arn}/")))
-                };
-                statement.resources.iter().any(is_there)
+            let of_those = |ask: &Ask| {
+                arns.iter().any(|arn| ask.resource.ends_with(arn) || ask.resource.contains(&format!("{arn}/")))
             };
             for function in &before.functions {
                 // A function that only a move needs is deleted before its role.
                 let Some(now) = after.function(&function.logical_id) else { continue };
-                let has = |statement: &Statement| {
-                    now.role.policies.iter().any(|policy| policy.statements.contains(statement))
-                };
                 let all = function.role.policies.iter().flat_map(|policy| &policy.statements);
-                for statement in all.filter(of_those) {
-                    assert!(has(statement) || is_of_repairs(statement), "{}: {statement:?}", function.logical_id);
+                for ask in all.filter(|statement| !is_of_repairs(statement)).flat_map(allowed_by).filter(of_those) {
+                    assert!(permit(&function.role.policies, &ask), "{}: {ask}", function.logical_id);
+                    assert!(permit(&now.role.policies, &ask), "{}: {ask}", function.logical_id);
                     compared += 1;
                 }
             }
         }
     }
     assert!(compared > 500, "{compared}");
+}
+
+/// A call of each action on each resource that the statement allows, with all that its conditions let it have.
+fn allowed_by(statement: &Statement) -> Vec<Ask> {
+    let context = statement.conditions.iter().filter(|condition| condition.operator != Operator::IsNull);
+    let context = context.map(|condition| {
+        (condition.key, condition.values.iter().map(|pattern| pattern.replace('*', "1")).collect::<Vec<_>>())
+    });
+    let context = context.collect::<BTreeMap<_, _>>();
+    let pairs = statement.actions.iter().flat_map(|action| {
+        statement.resources.iter().map(move |resource| (action.clone(), resource.replace('*', "1")))
+    });
+    pairs.map(|(action, resource)| Ask { action, resource, context: context.clone() }).collect()
 }
 
 /// Each step of a move is one change of the parameter.
@@ -150,25 +158,25 @@ async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_layout_alone() {
+async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_task_alone() {
     let shop = Shop::open_moving().await;
     let (first, second) = (shop.table().to_owned(), shop.next_table().to_owned());
-    for (table, key, is_allowed) in
-        [(&first, "o#1", true), (&first, "ORDER#1", false), (&second, "ORDER#1", true), (&second, "o#1", false)]
-    {
-        for (function, action, request) in
-            [("GetOrder", "Query", query(table, None, key)), ("DeleteCart", "PutItem", put(table, key))]
-        {
-            let (status, body) = shop.dynamodb_as(function, action, &request).await;
-            let is_allowed = is_allowed && function == "GetOrder";
-            assert_eq!(status == 200, is_allowed, "{function} {action} {request}: {body}");
+    for table in [&first, &second] {
+        for (key, is_allowed) in [("o#1", true), ("ORDER#1", true), ("c#1", false), ("CUSTOMER#1", false)] {
+            for (function, action, request) in
+                [("GetOrder", "Query", query(table, None, key)), ("DeleteCart", "PutItem", put(table, key))]
+            {
+                let (status, body) = shop.dynamodb_as(function, action, &request).await;
+                let is_allowed = is_allowed && function == "GetOrder";
+                assert_eq!(status == 200, is_allowed, "{function} {action} {request}: {body}");
+            }
         }
     }
     let swept = sweeping(&second);
     for (action, request) in &swept {
         assert_eq!(shop.dynamodb_as("GetOrder", action, request).await.0, 400, "{action} {request}");
     }
-    assert_eq!(shop.denials().len(), 6 + swept.len());
+    assert_eq!(shop.denials().len(), 12 + swept.len());
     shop.fault_proxy().take_calls();
 }
 
@@ -250,5 +258,6 @@ fn the_policies_of_every_role_are_within_the_limits_of_iam() {
         assert!(managed.iter().all(|size| *size < MANAGED_POLICY), "{}", function.role.name);
         largest = largest.max(inline);
     }
-    assert!(largest > INLINE_POLICIES / 10, "{largest}: the sizes are those of real policies");
+    // A role near the limit would decide how its function works.
+    assert!((INLINE_POLICIES / 10..7_000).contains(&largest), "{largest}");
 }

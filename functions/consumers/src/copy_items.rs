@@ -26,10 +26,10 @@ pub const ACCESS: &[&[Access]] = copying::COPY;
 
 /// The function's permissions: the only one to scan a table, and those on its queue.
 pub const GRANTS: &[Grant] = &[
-    Grant::new(&["dynamodb:Scan"], "!GetAtt State.Outputs.TableArn"),
+    Grant::new(&["dynamodb:Scan"], "Table"),
     Grant::new(
         &["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"],
-        "!GetAtt CopyQueue.Arn",
+        "CopyQueue",
     ),
 ];
 

@@ -55,9 +55,9 @@ pub const ACCESS: &[&[Access]] = &[&[
 pub const GRANTS: &[Grant] = &[
     stream::READ[0],
     stream::READ[1],
-    Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn"),
-    Grant::new(&["s3:ListBucket"], "!GetAtt LostCountsBucket.Arn"),
-    Grant::new(&["s3:PutObject"], "!Sub ${LostCountsBucket.Arn}/aws/lambda/*"),
+    Grant::new(&["sqs:SendMessage"], "LostCounts"),
+    Grant::new(&["s3:ListBucket"], "LostCountsBucket"),
+    Grant::new(&["s3:PutObject"], "LostCountsBucket/aws/lambda/*"),
 ];
 
 /// The key of the shard's checkpoint in a window's state.

@@ -50,9 +50,9 @@ pub const GRANTS: &[Grant] = &[
             "sqs:ReceiveMessage",
             "sqs:SendMessage",
         ],
-        "!GetAtt State.Outputs.WriteQueueArn",
+        "WriteQueue",
     ),
-    Grant::new(&["sqs:SendMessage"], "!GetAtt State.Outputs.DeadLettersArn"),
+    Grant::new(&["sqs:SendMessage"], "DeadLetters"),
 ];
 
 /// The number of failures after which a message goes to the dead-letter queue.

@@ -24,7 +24,7 @@ pub const ACCESS: &[&[Access]] =
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
     search::READ_SECRET,
-    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "!GetAtt ProductChanges.Arn"),
+    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "ProductChanges"),
 ];
 
 /// A message's body: an event as EventBridge delivers it.

@@ -32,13 +32,13 @@ pub const ACCESS: &[&[Access]] = &[&[Access::query::<ProductsOfOrder>()]];
 /// The function's permissions on the bus, on the stream, on the queue of lost records, and on the bucket of lost batches.
 /// The permission to list a bucket is one of those that Lambda needs to put an object there.
 pub const GRANTS: &[Grant] = &[
-    Grant::new(&["events:PutEvents"], "!GetAtt OrderEvents.Arn")
+    Grant::new(&["events:PutEvents"], "OrderEvents")
         .only("events:source", &["till.orders", "till.products", "till.customers"]),
     stream::READ[0],
     stream::READ[1],
-    Grant::new(&["sqs:SendMessage"], "!GetAtt LostEvents.Arn"),
-    Grant::new(&["s3:ListBucket"], "!GetAtt LostEventsBucket.Arn"),
-    Grant::new(&["s3:PutObject"], "!Sub ${LostEventsBucket.Arn}/aws/lambda/*"),
+    Grant::new(&["sqs:SendMessage"], "LostEvents"),
+    Grant::new(&["s3:ListBucket"], "LostEventsBucket"),
+    Grant::new(&["s3:PutObject"], "LostEventsBucket/aws/lambda/*"),
 ];
 
 pub async fn handle(

@@ -28,7 +28,7 @@ pub const ACCESS: &[&[Access]] = &[ordering::REPORT_PAYMENT, &[Access::query::<P
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
     payments::READ_SECRET,
-    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "!GetAtt DuePayments.Arn"),
+    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "DuePayments"),
 ];
 
 /// With less time left, no further payment is begun. One takes at most this long.

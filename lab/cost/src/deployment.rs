@@ -19,8 +19,11 @@ const DEFAULT_MEMORY: u64 = 128;
 
 const MB_PER_GB: Decimal = dec!(1024);
 
-/// The nested stack with the tables and the queues of orders, to which functions refer.
-const STATE: &str = include_str!("../../../stacks/state.yaml");
+/// The nested stacks to which functions refer: the tables and the queues of orders, and the roles.
+const NESTED: [(&str, &str); 2] = [
+    ("stacks/state.yaml", include_str!("../../../stacks/state.yaml")),
+    ("stacks/roles.yaml", include_str!("../../../stacks/roles.yaml")),
+];
 
 /// The two lines that Lambda writes for a call at the level INFO: `platform.start` of 141 bytes and `platform.report` of 235,
 /// with the 26 bytes that CloudWatch adds to each.
@@ -128,7 +131,7 @@ impl Deployment {
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
-        let nested = BTreeMap::from([("stacks/state.yaml".to_owned(), STATE.to_owned())]);
+        let nested = NESTED.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
         let parameters = BTreeMap::from([("TableIs".to_owned(), "created".to_owned())]);
         let defaults = devstack::Deployment { nested, parameters, ..devstack::Deployment::default() };
         let scope = Scope::new(&document, &defaults);

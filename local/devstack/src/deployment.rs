@@ -12,7 +12,7 @@ pub struct Deployment {
     pub table_name: String,
     /// The values of parameters. A parameter that is not here has its default.
     pub parameters: BTreeMap<String, String>,
-    /// The texts of nested stacks whose tables and queues this deployment has, by the `TemplateURL` that names them. Other
+    /// The texts of nested stacks whose tables, queues and roles this deployment has, by the `TemplateURL` that names them. Other
     /// nested stacks are left out.
     pub nested: BTreeMap<String, String>,
 }

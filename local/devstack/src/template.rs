@@ -70,6 +70,23 @@ pub struct Template {
     pub buckets: Vec<Bucket>,
 }
 
+/// What the template and its nested stacks have together.
+#[derive(Default)]
+struct Parts {
+    tables: Vec<Table>,
+    queues: Vec<Queue>,
+    roles: Roles,
+}
+
+impl Parts {
+    /// Reads the tables and queues of a stack, and makes them known to references.
+    fn read_data(&mut self, scope: &mut Scope, resources: &Mapping) -> Result<()> {
+        self.tables.extend(table::read_all(scope, resources)?);
+        self.queues.extend(queue::read_all(scope, resources)?);
+        Ok(())
+    }
+}
+
 /// One Lambda function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
@@ -99,10 +116,8 @@ impl Template {
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document, deployment);
-        let mut tables = table::read_all(&mut scope, resources)?;
-        let mut queues = queue::read_all(&mut scope, resources)?;
-        nested::read_all(&mut scope, resources, deployment, &mut tables, &mut queues)?;
-        ensure!(!tables.is_empty(), "Resources has no AWS::DynamoDB::Table");
+        let mut parts = Parts::default();
+        parts.read_data(&mut scope, resources)?;
         let buckets = bucket::read_all(&mut scope, resources)?;
         for (id, bus) in of_type(&scope, resources, "AWS::Events::EventBus")? {
             let properties = bus.get("Properties").unwrap_or(&Yaml::Null);
@@ -110,8 +125,11 @@ impl Template {
             scope.define(id, Resource::Bus(name));
         }
 
+        nested::read_all(&mut scope, resources, deployment, &mut parts)?;
+        parts.roles.read(&mut scope, resources)?;
+        let Parts { tables, queues, roles } = parts;
+        ensure!(!tables.is_empty(), "Resources has no AWS::DynamoDB::Table");
         let of_bus = rule::read_all(&scope, resources, &queues)?;
-        let roles = Roles::read(&mut scope, resources)?;
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions) = (Vec::new(), Vec::new());

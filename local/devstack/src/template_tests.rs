@@ -324,3 +324,20 @@ fn a_nested_stack_that_the_deployment_has_adds_its_table_and_its_outputs() {
     let error = format!("{:#}", with_nested_table("Other").unwrap_err());
     assert!(error.ends_with("State: this nested stack has no Outputs.Other in this deployment"), "{error}");
 }
+
+#[test]
+fn a_nested_stack_that_the_deployment_has_adds_its_roles() {
+    let (before, rest) = SOUND.split_once("  GetNoteRole:\n").unwrap();
+    let (role, after) = rest.split_once("  WriteLogs:\n").unwrap();
+    let nested = "  Roles:\n    Type: AWS::CloudFormation::Stack\n    Properties: { TemplateURL: roles.yaml, Parameters: { Notes: \
+                  !GetAtt Table.Arn } }\n  WriteLogs:\n";
+    let outer = [before, nested, after].concat().replace("GetNoteRole.Arn", "Roles.Outputs.GetNote");
+    let inner = format!(
+        "Parameters:\n  Notes: {{ Type: String }}\nResources:\n  GetNoteRole:\n{}Outputs:\n  GetNote: {{ Value: !GetAtt \
+         GetNoteRole.Arn }}\n",
+        role.replace("!GetAtt Table.Arn", "!Ref Notes").replace("${Table.Arn}", "${Notes}")
+    );
+    let nested = BTreeMap::from([("roles.yaml".to_owned(), inner)]);
+    let template = Template::parse_for(&outer, &Deployment { nested, ..Deployment::default() }).unwrap();
+    assert_eq!(template.functions, Template::parse(SOUND).unwrap().functions);
+}

@@ -6,7 +6,7 @@ use lambda::Grant;
 
 use crate::{Kind, Lifetime, Scope};
 
-/// A route. The function and its role in `template.yaml`, its throttle, its sample event and its part of the OpenAPI
+/// A route. The function in `template.yaml`, its role, its throttle, its sample event and its part of the OpenAPI
 /// document are generated from this declaration and from the types of its handler.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {

@@ -41,8 +41,8 @@ pub const MOST_BYTES: u32 = 10 * 1024 * 1024;
 /// The variable with the bucket's name.
 const BUCKET: &str = "IMAGES_BUCKET";
 
-/// The resource of the objects, as `template.yaml` spells it.
-const OBJECTS: &str = "!Sub ${ImagesBucket.Arn}/images/*";
+/// The resource of the objects.
+const OBJECTS: &str = "ImagesBucket/images/*";
 
 /// The permission to sign uploads: a signed URL is worth what its signer may do.
 pub const UPLOAD: Grant = Grant::new(&["s3:PutObject"], OBJECTS);
@@ -55,4 +55,4 @@ pub const LOOK: [Grant; 2] = [Grant::new(&["s3:GetObject"], OBJECTS), LIST];
 pub const DELETE: Grant = Grant::new(&["s3:DeleteObject"], OBJECTS);
 
 /// The permission to list objects.
-pub const LIST: Grant = Grant::new(&["s3:ListBucket"], "!GetAtt ImagesBucket.Arn");
+pub const LIST: Grant = Grant::new(&["s3:ListBucket"], "ImagesBucket");

@@ -5,7 +5,8 @@
 pub struct Grant {
     /// The actions, as IAM names them.
     pub actions: &'static [&'static str],
-    /// The resource, as `template.yaml` spells it.
+    /// The parameter of `stacks/roles.yaml` that has the resource's ARN, and what follows it: `ImagesBucket/images/*`. What
+    /// begins with `Table` is about each table of the stack.
     pub resource: &'static str,
     /// A condition key, and the values that a request may have for it.
     pub only: Option<(&'static str, &'static [&'static str])>,

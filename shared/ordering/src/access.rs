@@ -196,5 +196,4 @@ pub const REFUND: &[Access] = &[
 
 /// Sending an order that waits ([`Intake`](crate::Intake)), and asking how many wait
 /// ([`WaitingRoom`](crate::WaitingRoom)).
-pub const ENQUEUE: Grant =
-    Grant::new(&["sqs:GetQueueAttributes", "sqs:SendMessage"], "!GetAtt State.Outputs.WriteQueueArn");
+pub const ENQUEUE: Grant = Grant::new(&["sqs:GetQueueAttributes", "sqs:SendMessage"], "WriteQueue");

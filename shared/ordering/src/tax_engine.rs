@@ -16,10 +16,7 @@ use crate::found::Found;
 use crate::tax_rules::Taxed;
 
 /// Reading the secret with the engine's token.
-pub const READ_TAX_SECRET: Grant = Grant::new(
-    &["secretsmanager:GetSecretValue"],
-    "!If [HasTaxEngine, !Ref TaxEngineSecretArn, !Sub \"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:none\"]",
-);
+pub const READ_TAX_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"], "TaxEngineSecret");
 
 /// The longest wait for an answer. The customer waits as well.
 const TIMEOUT: Duration = Duration::from_secs(2);

@@ -10,10 +10,7 @@ use crate::stripe::Stripe;
 use crate::{Error, NotGenuine};
 
 /// Reading the secret with the provider's keys.
-pub const READ_SECRET: Grant = Grant::new(
-    &["secretsmanager:GetSecretValue"],
-    "!If [HasPayments, !Ref PaymentSecretArn, !Sub \"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:none\"]",
-);
+pub const READ_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"], "PaymentSecret");
 
 /// A payment at the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]

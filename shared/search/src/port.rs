@@ -9,10 +9,7 @@ use crate::opensearch::OpenSearch;
 use crate::{Error, Listed, Query};
 
 /// Reading the secret with the index's user and password.
-pub const READ_SECRET: Grant = Grant::new(
-    &["secretsmanager:GetSecretValue"],
-    "!If [HasSearchSecret, !Ref SearchSecretArn, !Sub \"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:none\"]",
-);
+pub const READ_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"], "SearchSecret");
 
 /// The search index of this deployment. A deployment without one, whose `SEARCH_URL` is empty, answers every request with
 /// [`Error::Off`].

@@ -19,9 +19,6 @@ use lambda::Grant;
 
 /// What Lambda asks of the stream with the role of a function that consumes it.
 pub const READ: [Grant; 2] = [
-    Grant::new(
-        &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-        "!GetAtt State.Outputs.TableStreamArn",
-    ),
-    Grant::new(&["dynamodb:ListStreams"], "!Sub ${State.Outputs.TableArn}/stream/*"),
+    Grant::new(&["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"], "TableStream"),
+    Grant::new(&["dynamodb:ListStreams"], "Table/stream/*"),
 ];

@@ -1,7 +1,7 @@
 //! The DynamoDB table: its client, and the few ways in which the functions read and write it.
 //!
 //! - [`Reader`] runs access patterns. [`Writer`] runs conditional writes and transactions. A function holds only those
-//!   that it needs, and its role in `template.yaml` grants no more.
+//!   that it needs, and its role in `stacks/roles.yaml` grants no more.
 //! - [`Meter`] and [`ReadMeter`] add up the capacity that they consume. [`TokenBucket`] paces it, without I/O.
 //! - [`Pairs`] reads and writes both tables of a move from one table to another. Only the functions that copy hold it.
 //! - [`WholeTable`] reads every item, for the operator who audits or exports a table.

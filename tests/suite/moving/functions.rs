@@ -249,17 +249,6 @@ async fn every_permission_of_the_functions_is_needed_by_a_call() {
     assert_eq!(moving.shop.sqs_as("CopyItems", "SendMessage", QUEUE, send).await.0, 200);
     let mut functions = moving.shop.template().functions.clone();
     functions.retain(|function| ["CopyItems", "RepairCopies"].contains(&function.logical_id.as_str()));
-    for function in &mut functions {
-        // The policy of each table has the permissions on the queue.
-        let mut seen = Vec::new();
-        for policy in &mut function.role.policies {
-            policy.statements.retain(|statement| {
-                let is_new = !seen.contains(statement);
-                seen.push(statement.clone());
-                is_new
-            });
-        }
-    }
     let vain: BTreeSet<_> = in_vain(&functions, &moving.shop.guard().rulings()).into_iter().collect();
     // Progress and phase are read in the first table, which is the other one after the next change of `Tables`.
     let of_the_other = ["COPY#*", "MOVE"].map(|key| vain.iter().filter(|grant| grant.contains(key)).count());

@@ -7,9 +7,9 @@ use devstack::iam::{Guard, permit};
 use fastrand::Rng;
 use key_schema::layout::{ENTITIES, INSTEAD, Layout};
 use serde_json::{Value, json};
+use shop::read;
 use shop::seed::{long, random};
 use shop::tables::{logical_id, name_of, template_with};
-use shop::template_text;
 use yaml_serde::Value as Yaml;
 
 use super::calls::{WAYS, is_of_keys, query, sweeping};
@@ -23,7 +23,7 @@ struct Declared {
     actions: Vec<String>,
     /// The index, if the statement is about one.
     index: Option<String>,
-    /// Key patterns such as `o#*`, or whole keys. Empty if the statement names none.
+    /// Key patterns such as `o#*`, or whole keys, of both layouts. Empty if the statement names none.
     keys: BTreeSet<String>,
     in_transactions_only: bool,
     of_keys_only: bool,
@@ -40,46 +40,45 @@ fn list(value: &Yaml) -> Vec<String> {
     texts.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
 }
 
-/// The value of an `!If`, if it has this condition, and otherwise the value itself. `None` for an `!If` with another one.
-fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a Yaml> {
-    match value {
-        Yaml::Tagged(tagged) if tagged.tag == "If" => (tagged.value[0] == condition).then(|| &tagged.value[1]),
-        plain => Some(plain),
+/// The name in a `!Ref`, or the text of a `!Sub`. `None` for an `!If` with another condition.
+fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a str> {
+    let Yaml::Tagged(tagged) = value else { return None };
+    if tagged.tag == "If" {
+        return (tagged.value[0] == condition).then(|| under(condition, &tagged.value[1])).flatten();
     }
+    tagged.value.as_str()
 }
 
 /// The statements about the table with this layout, in a stack with two tables, by the function.
 fn declared(layout: Layout) -> BTreeMap<String, Vec<Declared>> {
-    let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
-    let (table, condition) =
-        (format!("State.Outputs.{}", logical_id(layout)), format!("Has{}", layout.name().to_uppercase()));
+    let text: Yaml = yaml_serde::from_str(&read("stacks/roles.yaml")).expect("YAML");
+    let (table, condition) = (logical_id(layout), format!("Has{}", layout.name().to_uppercase()));
     let properties = |name: &str| &text["Resources"][name]["Properties"];
     let mut all = BTreeMap::new();
     for function in template_with("v1-v2").functions {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
         let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter();
-        // A policy under another condition, such as that of traces, does not concern the tables.
-        let managed = managed.filter_map(|policy| under("IsMoving", policy)).map(|policy| {
-            let Yaml::Tagged(name) = policy else { panic!("{policy:?}") };
-            properties(name.value.as_str().expect("a name"))
+        // Under a condition, such as that of a move, or without one.
+        let managed = managed.map(|policy| {
+            let Yaml::Tagged(policy) = policy else { panic!("{policy:?}") };
+            let name = if let Yaml::Tagged(inner) = &policy.value[1] { &inner.value } else { &policy.value };
+            properties(name.as_str().expect("a name"))
         });
-        let policies = inline.filter_map(|policy| under(&condition, policy)).chain(managed);
+        let policies = inline.chain(managed);
         let statements =
             policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_sequence().expect("statements"));
         let mut of_function = Vec::new();
-        for statement in statements.filter_map(|statement| under(&condition, statement)) {
-            let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
-            // A resource that depends on a condition is not the table.
-            let Some(resource) = resource.value.as_str() else { continue };
-            let index = match resource.strip_prefix("${").unwrap_or(resource).strip_prefix(&table) {
-                Some("Arn") => None,
-                Some(other) => match other.strip_prefix("Arn}/index/") {
-                    None => continue,
-                    Some(index) => Some(index.to_owned()),
-                },
-                None => continue,
-            };
+        for statement in statements {
+            // What is not about the tables has one resource.
+            let of_each_table = statement["Resource"].as_sequence().into_iter().flatten();
+            let index = of_each_table.filter_map(|resource| under(&condition, resource)).find_map(|resource| {
+                match resource.strip_prefix(&format!("${{{table}}}/")) {
+                    None => (resource == table).then_some(None),
+                    Some(inner) => inner.strip_prefix("index/").map(|index| Some(index.to_owned())),
+                }
+            });
+            let Some(index) = index else { continue };
             let condition = &statement["Condition"];
             let actions = list(&statement["Action"]).into_iter();
             let actions: Vec<_> = actions.map(|action| action.replace("dynamodb:", "")).collect();
@@ -203,6 +202,21 @@ fn compare(template: &Template, layout: Layout, random: &mut Rng) {
     // Some calls are allowed, and nearly all are refused. Most of those allowed are of the functions that copy items of every
     // kind.
     assert!(granted > 100 && checked > 5 * granted, "{granted} of {checked}");
+}
+
+/// So a statement may have the prefixes of both, and allows nothing that is of use in the other one's table.
+#[test]
+fn a_prefix_of_one_layout_matches_no_key_of_the_other() {
+    let [old, new] = [Layout::V1, Layout::V2].map(patterns);
+    for (these, others) in [(&old, &new), (&new, &old)] {
+        for pattern in these {
+            let is_matched = |other: &&String| match pattern.strip_suffix('*') {
+                Some(prefix) => other.starts_with(prefix),
+                None => *other == pattern,
+            };
+            assert_eq!(others.iter().find(is_matched), None, "{pattern}");
+        }
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 const NO_SECRET: &str = ":secret:none";
 
 /// The key of the item with the phase of a move. Functions read it only while the stack has two tables, but may do so
-/// before and after: see template.yaml.
+/// before and after: a deployment that gives up a table changes the roles before the functions.
 const PHASE_OF_A_MOVE: &str = "move";
 
 /// Functions that run the code of another one for guests. So they need what the other one needs, and the day need not
@@ -67,6 +67,11 @@ impl<'a> Grant<'a> {
     }
 }
 
+/// Whether the key is of the table's layout. Keys of the second layout begin with a capital letter.
+fn is_of_table(keys: &str, resource: &str) -> bool {
+    keys == "*" || keys.starts_with(char::is_uppercase) == resource.contains("-table-v2")
+}
+
 fn names_keys(condition: &Condition) -> bool {
     condition.key == LEADING_KEYS && condition.operator != Operator::IsNull
 }
@@ -97,9 +102,10 @@ fn unneeded(function: &str, policies: &[Policy], asks: &BTreeSet<&Ask>) -> Vec<S
     for (at, policy) in policies.iter().enumerate() {
         for (place, statement) in policy.statements.iter().enumerate() {
             // Lambda itself writes logs; nothing here calls that service.
-            let is_asked = |grant: &Grant| {
-                let keys = grant.keys.map_or("", String::as_str);
-                !grant.action.starts_with("logs:") && !grant.resource.ends_with(NO_SECRET) && keys != PHASE_OF_A_MOVE
+            let is_asked = |Grant { action, resource, keys }: &Grant| {
+                !action.starts_with("logs:")
+                    && !resource.ends_with(NO_SECRET)
+                    && keys.is_none_or(|keys| keys != PHASE_OF_A_MOVE && is_of_table(keys, resource))
             };
             for grant in Grant::all_of(statement).into_iter().filter(is_asked) {
                 let (rest, part) = grant.split(statement);

@@ -1,23 +1,23 @@
-//! The tables and queues of the template's nested stacks.
+//! The tables, queues and roles of the template's nested stacks.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use yaml_serde::{Mapping, Value as Yaml};
 
-use super::{Queue, Table, of_type, queue, table};
+use super::{Parts, of_type};
 use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::Resource;
 
-/// Reads the nested stacks whose texts the deployment has, adds their tables and queues, and makes their outputs known to
-/// references. Their tables and queues have the names that they would have in the template itself.
+/// Reads the nested stacks whose texts the deployment has, adds their parts, and makes their outputs known to references. A
+/// stack may have the outputs of those before it as parameters. Its parts have the names that they would have in the
+/// template itself.
 pub(super) fn read_all(
     scope: &mut Scope,
     resources: &Mapping,
     deployment: &Deployment,
-    tables: &mut Vec<Table>,
-    queues: &mut Vec<Queue>,
+    parts: &mut Parts,
 ) -> Result<()> {
     for (id, resource) in of_type(scope, resources, "AWS::CloudFormation::Stack")? {
         let properties = resource.get("Properties").unwrap_or(&Yaml::Null);
@@ -25,7 +25,7 @@ pub(super) fn read_all(
         let Some(text) = deployment.nested.get(file) else { continue };
         let parameters = parameters(scope, properties).context(id.to_owned())?;
         let inner = Deployment { parameters, nested: BTreeMap::new(), ..deployment.clone() };
-        let outputs = read(text, &inner, tables, queues).with_context(|| file.to_owned())?;
+        let outputs = read(text, &inner, parts).with_context(|| file.to_owned())?;
         scope.define(id, Resource::Stack(outputs));
     }
     Ok(())
@@ -41,17 +41,12 @@ fn parameters(scope: &Scope, properties: &Yaml) -> Result<BTreeMap<String, Strin
 }
 
 /// Reads one nested stack. Returns its outputs.
-fn read(
-    text: &str,
-    deployment: &Deployment,
-    tables: &mut Vec<Table>,
-    queues: &mut Vec<Queue>,
-) -> Result<BTreeMap<String, String>> {
+fn read(text: &str, deployment: &Deployment, parts: &mut Parts) -> Result<BTreeMap<String, String>> {
     let document: Yaml = yaml_serde::from_str(text).context("this is not valid YAML")?;
     let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
     let mut scope = Scope::new(&document, deployment);
-    tables.extend(table::read_all(&mut scope, resources)?);
-    queues.extend(queue::read_all(&mut scope, resources)?);
+    parts.read_data(&mut scope, resources)?;
+    parts.roles.read(&mut scope, resources)?;
 
     let mut outputs = BTreeMap::new();
     for (name, output) in document.get("Outputs").and_then(Yaml::as_mapping).into_iter().flatten() {

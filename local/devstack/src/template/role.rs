@@ -22,25 +22,25 @@ pub struct Role {
     pub inline: usize,
 }
 
-/// Every role of the template, by its ARN.
+/// Every role of the template and of its nested stacks, by its ARN.
+#[derive(Default)]
 pub(super) struct Roles(BTreeMap<String, Role>);
 
 impl Roles {
-    /// Reads every role, and makes it known to references.
-    pub(super) fn read(scope: &mut Scope, resources: &Mapping) -> Result<Self> {
+    /// Reads every role of a stack, and makes it known to references.
+    pub(super) fn read(&mut self, scope: &mut Scope, resources: &Mapping) -> Result<()> {
         let mut managed = BTreeMap::new();
         for (id, resource) in of_type(scope, resources, "AWS::IAM::ManagedPolicy")? {
             let policy = scope.resolve(properties(resource)).and_then(|owner| document(&owner));
             managed.insert(policy_arn(id), policy.with_context(|| id.to_owned())?);
             scope.define(id, Resource::ManagedPolicy(id.to_owned()));
         }
-        let mut roles = BTreeMap::new();
         for (id, resource) in of_type(scope, resources, "AWS::IAM::Role")? {
             let (policies, inline) = policies(scope, properties(resource), &managed).context(id.to_owned())?;
-            roles.insert(role_arn(id), Role { name: id.to_owned(), policies, inline });
+            self.0.insert(role_arn(id), Role { name: id.to_owned(), policies, inline });
             scope.define(id, Resource::Role(id.to_owned()));
         }
-        Ok(Self(roles))
+        Ok(())
     }
 
     /// The role of a function with these properties.
