@@ -45,11 +45,12 @@ pub fn check(page: &str, parts: &[Part<'_>]) -> Result<()> {
 /// # Errors
 /// The file is stale.
 pub fn check_file(name: &str, content: &str) -> Result<()> {
-    if is_written() {
-        return fs::write(file(name), content).with_context(|| format!("docs/{name} cannot be written"));
+    // A file that stays as it is keeps its time, so that nothing is built again.
+    if read(name).unwrap_or_default() == content {
+        return Ok(());
     }
-    ensure!(read(name).unwrap_or_default() == content, "docs/{name} is stale: cargo renew");
-    Ok(())
+    ensure!(is_written(), "docs/{name} is stale: cargo renew");
+    fs::write(file(name), content).with_context(|| format!("docs/{name} cannot be written"))
 }
 
 /// Writes these parts into the page.
@@ -59,7 +60,7 @@ pub fn check_file(name: &str, content: &str) -> Result<()> {
 pub fn write(page: &str, parts: &[Part<'_>]) -> Result<()> {
     let _writing = one_at_a_time();
     let current = with(page, &read(page)?, parts)?;
-    fs::write(file(page), current).with_context(|| format!("docs/{page} cannot be written"))
+    check_file(page, &current)
 }
 
 /// A lock, because tests write their parts of a page concurrently.
