@@ -1,8 +1,7 @@
 //! The access pattern of a read, found by its keys.
 
 use key_schema::layout::{
-    Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, PlaceText,
-    spells,
+    Consistency, Declaration, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, entity_at, spells,
 };
 use serde_json::Value;
 
@@ -38,7 +37,7 @@ pub fn pattern_of_keys(keys: &[TableKey]) -> Option<Declaration> {
         keys.len() > 1
             && pattern.place.index == Index::Table
             && keys.iter().all(|key| pattern.entities.contains(&entity(key)))
-            && keys.iter().any(|key| is_at(&pattern.place, key))
+            && keys.iter().any(|key| pattern.place.is_of(&at(key)))
     };
     PATTERNS.iter().filter(is_along).min_by_key(|pattern| pattern.entities.len()).copied()
 }
@@ -48,16 +47,12 @@ pub fn consistency(request: &Value) -> Consistency {
     if request["ConsistentRead"] == true { Consistency::Strong } else { Consistency::Eventual }
 }
 
-fn is_at(place: &PlaceText, (partition, sort): &TableKey) -> bool {
-    spells(place.partition, partition) && spells(place.sort, sort)
+fn at((partition, sort): &TableKey) -> Key {
+    Key { index: Index::Table, partition: partition.clone(), sort: sort.clone() }
 }
 
 /// The entity with this key, in any layout.
 pub fn entity(key: &TableKey) -> &'static str {
-    let found = Layout::ALL.iter().find_map(|layout| {
-        let (partition, sort) = key.clone();
-        let Key { partition, sort, .. } = layout.canonical(Key { index: Index::Table, partition, sort })?;
-        ENTITIES.iter().find(|(_, places)| is_at(&places[0], &(partition.clone(), sort.clone())))
-    });
-    found.unwrap_or_else(|| panic!("{key:?} is the key of no entity")).0
+    let found = Layout::ALL.iter().find_map(|layout| entity_at(&layout.canonical(at(key))?));
+    found.unwrap_or_else(|| panic!("{key:?} is the key of no entity"))
 }

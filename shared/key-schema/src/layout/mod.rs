@@ -110,6 +110,11 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Move Repair CopyProgress
 ];
 
+/// The entity of the item with this key of the table.
+pub fn entity_at(key: &Key) -> Option<&'static str> {
+    ENTITIES.iter().find(|(_, places)| places[0].is_of(key)).map(|(entity, _)| *entity)
+}
+
 /// Every place that an item may have instead of that of its entity in the same index: [`Stored::INSTEAD`].
 pub const INSTEAD: &[PlaceText] = Invoice::INSTEAD;
 

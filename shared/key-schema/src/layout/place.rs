@@ -3,7 +3,7 @@
 use crate::value::{TimeRange, Timestamp};
 
 use super::SortRange;
-use super::template::{Arity, Full, Prefix, Template};
+use super::template::{Arity, Full, Prefix, Template, spells};
 
 /// The table itself or one of its two overloaded indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,13 @@ pub struct PlaceText {
     pub partition: &'static str,
     /// The sort key's template.
     pub sort: &'static str,
+}
+
+impl PlaceText {
+    /// Whether the item with this key is at the place.
+    pub fn is_of(&self, key: &Key) -> bool {
+        self.index == key.index && spells(self.partition, &key.partition) && spells(self.sort, &key.sort)
+    }
 }
 
 impl<Partition: Arity, Sort: Arity> Place<Partition, Sort> {
