@@ -20,7 +20,11 @@ use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[ordering::EXPIRE];
+pub const ACCESS: &[&[Access]] = &[
+    ordering::EXPIRE,
+    ordering::EXPIRE_LAPSED,
+    &[Access::query::<OrdersOfStatus>(), Access::query::<PaymentsDue>()],
+];
 
 /// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];

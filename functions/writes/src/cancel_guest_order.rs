@@ -12,6 +12,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/cancell
     .limit(20, 40)
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
+    .access(ordering::CANCEL_UNITS)
     .example(
         Example::at("09:55:20")
             .path("guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og/960502a1-88a2-584d-9abe-8ca3e7b0cb4e")

@@ -17,6 +17,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Ad
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
+    .access(ordering::REQUEST_CAPTURE)
     .access(ordering::CAPTURE)
     .example(
         Example::at("09:50:40")

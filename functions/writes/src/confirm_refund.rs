@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Adm
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
-    .access(ordering::REFUND)
+    .access(ordering::CONFIRM_REFUND)
     .example(
         Example::at("09:52:20")
             .path("inv-9375d7e6-a688-5d10-8541-7fecc5582493")

@@ -12,6 +12,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment
     .summary("Start the card payment of a guest's order, or resume it, like that of a customer's order.")
     .limit(50, 100)
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
+    .access(ordering::START_PAYMENT)
     .access(ordering::REPORT_PAYMENT)
     .grants(&[payments::READ_SECRET])
     .example(

@@ -21,6 +21,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
              browser, where the customer enters the card. However often this is called, the order is paid once.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
+    .access(ordering::START_PAYMENT)
     .access(ordering::REPORT_PAYMENT)
     .access(table::LETS_IN)
     .grants(&[payments::READ_SECRET])

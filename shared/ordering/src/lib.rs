@@ -44,10 +44,7 @@ mod transaction;
 mod waiting_room;
 mod withdrawal;
 
-pub use access::{
-    ADVANCE, CANCEL, CAPTURE, DELIVER_SHIPMENT, ENQUEUE, EXPIRE, PLACE, PLACE_FOR_CUSTOMER, PLACE_FOR_GUEST,
-    PLACE_WAITING, QUOTE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT, REQUEST_RETURN, SHIP_ITEMS,
-};
+pub use access::*;
 pub use basket::{Basket, BasketError, MOST_CODES, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use capture_when::CaptureWhen;
 pub use found::{Found, FoundItem};

@@ -1,53 +1,260 @@
-//! The writes of a change are those that its functions declare, so no role refuses one.
+//! What the changes of an order ask of the table: every change, of every order that changes lead to, also if it was read
+//! while another change was written. The lists of `access/changes.rs` have these accesses and no others.
 
-use key_schema::access::{Access, Action};
-use key_schema::layout::Layout;
-use table::{Write, WriteKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::mem::discriminant;
+use std::sync::LazyLock;
+
+use key_schema::access::CHANGED;
+use key_schema::entity::{CardPayment, CodeUse, LineUnits, Progress, Report};
+use key_schema::layout::{Index, Key, entity_at};
+use key_schema::value::{IntentId, OrderId, ReturnId, ShipmentId};
+use table::{Rendered, Write, WriteKind};
 
 use super::super::*;
-use super::at;
+use super::{at, eur, sold};
 use crate::changing::{Changing, Next};
-use crate::{
-    ADVANCE, CANCEL, CAPTURE, DELIVER_SHIPMENT, EXPIRE, RECEIVE_RETURN, REFUND, REPORT_PAYMENT, REQUEST_RETURN,
-    SHIP_ITEMS,
-};
 
-/// The declared access of the functions that make this change.
-fn declared(transition: Transition<'_>) -> &'static [Access] {
-    match transition {
-        Transition::Advance { .. } => ADVANCE,
-        Transition::StartPayment { .. } | Transition::ReportPayment { .. } => REPORT_PAYMENT,
-        Transition::RequestCapture | Transition::Capture { .. } => CAPTURE,
-        Transition::Cancel(_) | Transition::CancelUnits { .. } => CANCEL,
-        Transition::RequestReturn(_) => REQUEST_RETURN,
-        Transition::ReceiveReturn(_) => RECEIVE_RETURN,
-        Transition::Expire { .. } | Transition::ExpireLapsed { .. } => EXPIRE,
-        Transition::ConfirmRefund { .. } => REFUND,
-        Transition::ShipItems(_) => SHIP_ITEMS,
-        Transition::DeliverShipment { .. } => DELIVER_SHIPMENT,
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/access/changes.rs");
+
+/// What an access has in its name if it is made in transactions only.
+const TOGETHER: &str = ".in_transactions()";
+
+/// The accesses that a change of this order, as it was read, makes.
+fn accesses(change: Transition<'_>, read: &WholeOrder) -> Vec<String> {
+    let mut accesses = vec!["query::<OrderById>()".to_owned()];
+    match Changing::new(change).found(read.clone(), at(6)).expect("a next request") {
+        Next::Write(writes, _) => {
+            let way = if writes.len() > 1 { TOGETHER } else { "" };
+            accesses.extend(writes.iter().map(|write| access(write) + way));
+        }
+        Next::Settle(_) => accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()"))),
+        Next::Done(_) | Next::Read { .. } => {}
+    }
+    accesses
+}
+
+fn access(write: &Write) -> String {
+    let write = write.rendered();
+    let verb = match write.kind {
+        WriteKind::Put => "put",
+        WriteKind::Update => "update",
+        WriteKind::Delete => "delete",
+        WriteKind::Check => "check",
+    };
+    let [partition, sort] = ["PK", "SK"].map(|name| write.item[name].as_s().expect("a text").clone());
+    let entity = entity_at(&Key { index: Index::Table, partition, sort }).expect("an entity");
+    if write.kind == WriteKind::Update {
+        let (_, changed) = CHANGED.iter().find(|(changes, _)| *changes == entity).expect("an entity that changes");
+        let others: Vec<_> = attributes(&write).filter(|name| *name != "PK" && !changed.contains(name)).collect();
+        assert!(others.is_empty(), "{others:?} of {entity} are not in the list of what changes");
+    }
+    format!("{verb}::<{}{}>()", entity[..1].to_uppercase(), &entity[1..])
+}
+
+/// The attributes that an update names. Of a path in a map, that is the first part.
+fn attributes(update: &Rendered) -> impl Iterator<Item = &str> {
+    let paths = update
+        .update
+        .iter()
+        .chain(&update.condition)
+        .flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"#_.".contains(letter)));
+    let firsts = paths.filter(|path| path.starts_with('#')).filter_map(|path| path.split('.').next());
+    firsts.map(move |name| update.names[name].as_str())
+}
+
+/// The change's name, as the enum has it.
+fn name(change: Transition<'_>) -> String {
+    format!("{change:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
+/// The name of a change's list: `CANCEL_UNITS` for `CancelUnits`.
+fn list(name: &str) -> String {
+    let words = name.char_indices().flat_map(|(at, letter)| {
+        (at > 0 && letter.is_uppercase()).then_some('_').into_iter().chain([letter.to_ascii_uppercase()])
+    });
+    words.collect()
+}
+
+/// The accesses of the lists in this text of the file, each with the name of its list.
+fn declared(text: &str) -> BTreeSet<String> {
+    let mut list = "";
+    let entries = text.lines().filter_map(|line| {
+        list = line.strip_prefix("pub const ").and_then(|rest| rest.split(':').next()).unwrap_or(list);
+        Some(format!("{list} {}", line.strip_prefix("    Access::")?.trim_end_matches(',')))
+    });
+    entries.collect()
+}
+
+/// The first access of this change that its list does not have.
+pub(super) fn undeclared(change: Transition<'_>, read: &WholeOrder) -> Option<String> {
+    static DECLARED: LazyLock<BTreeSet<String>> = LazyLock::new(|| declared(include_str!("../../access/changes.rs")));
+    let list = list(&name(change));
+    // What may be done alone may also be done in a transaction.
+    let may = |access: &String| {
+        [access, access.trim_end_matches(TOGETHER)].iter().any(|one| DECLARED.contains(&format!("{list} {one}")))
+    };
+    accesses(change, read).into_iter().find(|access| !may(access)).map(|access| format!("{change:?}: {access}"))
+}
+
+/// What the changes name.
+struct Names {
+    intents: [IntentId; 2],
+    shipment: ShipmentId,
+    return_id: ReturnId,
+    /// One unit of the order's line, and two, which are all.
+    units: [[LineUnits; 1]; 2],
+}
+
+impl Names {
+    fn of(order: &OrderId) -> Self {
+        let key = "a-key".parse().expect("a key");
+        let units = |units: i64| {
+            [LineUnits { product_id: "p0".parse().expect("an id"), quantity: units.try_into().expect("a quantity") }]
+        };
+        Self {
+            intents: ["pi_1", "pi_2"].map(|id| id.parse().expect("an id")),
+            shipment: ShipmentId::of(order, &key),
+            return_id: ReturnId::of(order, &key),
+            units: [units(1), units(2)],
+        }
+    }
+
+    /// Every change that may be asked of an order.
+    fn changes(&self, whole: &WholeOrder) -> Vec<Transition<'_>> {
+        let mut changes = vec![
+            Transition::DeliverShipment { id: &self.shipment },
+            Transition::RequestCapture,
+            Transition::Capture { reference: "bank-1" },
+            Transition::ConfirmRefund { reference: "back-1" },
+            Transition::Expire { deadline: at(5) },
+            Transition::ExpireLapsed { deadline: at(5) },
+        ];
+        for captures in [false, true] {
+            changes.extend(OrderStatus::ALL.iter().map(|to| Transition::Advance { to: *to, captures }));
+            changes.extend([None, Some(&self.units[0][..])].map(|lines| {
+                let (id, carrier) = (&self.shipment, "Parcel Post");
+                let (tracking_number, tracking_url) = (None, None);
+                Transition::ShipItems(ShipmentRequest { id, lines, carrier, tracking_number, tracking_url, captures })
+            }));
+        }
+        for cause in [CancellationCause::Customer, CancellationCause::Staff] {
+            let cancel = Cancel { cause, reason: None };
+            changes.push(Transition::Cancel(cancel));
+            changes.extend(self.units.iter().map(|lines| Transition::CancelUnits { lines, cancel }));
+        }
+        let id = &self.return_id;
+        changes.extend(
+            self.units.iter().map(|lines| {
+                Transition::RequestReturn(ReturnRequest { id, lines, reason: None, within_days: Some(14) })
+            }),
+        );
+        let accept = [true, false].map(|restock| Verdict::Accept { restock });
+        let verdicts = accept.into_iter().chain([Verdict::Refuse { reason: "used" }]);
+        changes.extend(verdicts.map(|verdict| Transition::ReceiveReturn(Receipt { id, verdict })));
+        changes.extend(whole.invoice.card().into_iter().flat_map(|card| self.payments(card)));
+        changes
+    }
+
+    /// The start of the next payment, and every report of the provider about the newest one.
+    fn payments(&self, card: &CardPayment) -> Vec<Transition<'_>> {
+        let newest = card.provider.as_ref();
+        let intent = |attempt: u32| &self.intents[usize::from(attempt > 1)];
+        let newest_attempt = newest.map_or(1, |provider| provider.attempt);
+        let asked = newest.map_or(card.wanted(), |provider| provider.amount.unwrap_or(card.amount.amount()));
+        let captured = newest.map(|provider| provider.report.captured).filter(|captured| *captured > 0);
+        let captured = captured.unwrap_or(card.wanted());
+        let refunded = [0, captured - card.wanted(), captured].map(|refunded| (Progress::Captured, captured, refunded));
+        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended];
+        let reports = others.map(|progress| (progress, 0, 0)).into_iter().chain(refunded);
+        let reports = reports.map(|(progress, captured, refunded)| Transition::ReportPayment {
+            intent: intent(newest_attempt),
+            amount: Money::nearest(asked, card.amount.currency()),
+            report: Report { progress, captured, refunded },
+        });
+        let attempt = card.next_attempt().unwrap_or(newest_attempt);
+        let start = Transition::StartPayment { intent: intent(attempt), attempt, amount: card.asked() };
+        reports.chain([start]).collect()
     }
 }
 
-/// The first write of this change that its functions do not declare.
-pub(super) fn undeclared(transition: Transition<'_>, whole: &WholeOrder) -> Option<String> {
-    let Ok(Next::Write(writes, _)) = Changing::new(transition).found(whole.clone(), at(6)) else { return None };
-    let is_alone = writes.len() == 1;
-    let is_declared = |write: &Write| {
-        let write = write.rendered();
-        let action = match write.kind {
-            WriteKind::Put => Action::PutItem,
-            WriteKind::Update => Action::UpdateItem,
-            WriteKind::Delete => Action::DeleteItem,
-            WriteKind::Check => Action::ConditionCheckItem,
-        };
-        let partition = write.item["PK"].as_s().expect("a text");
-        declared(transition).iter().any(|access| {
-            let keys = access.leading_keys(Layout::V1);
-            action == access.action
-                && !(is_alone && access.is_transactional)
-                && keys.strip_suffix('*').map_or(*partition == keys, |prefix| partition.starts_with(prefix))
-        })
-    };
-    let missing = writes.iter().find(|write| !is_declared(write))?;
-    Some(format!("{transition:?} of {} writes: {missing:?}", writes.len()))
+/// What decides about the changes of an order. Orders that are alike in it are not told from each other.
+fn state(whole: &WholeOrder) -> String {
+    let WholeOrder { order, invoice, returns, shipments, .. } = whole;
+    let payments: Vec<_> = invoice.payments.iter().map(|payment| (payment.state(), payment.credited() > 0)).collect();
+    let card = invoice.card().map(|card| {
+        let provider = card.provider.as_ref();
+        let provider = provider.map(|own| (own.report.progress, own.report.kept() > 0, own.capture_requested));
+        (provider, card.reference.is_some(), card.next_attempt().is_some(), card.is_due(), card.is_recorded_by_staff())
+    });
+    let credits: Vec<_> = order.credits.iter().map(|credit| credit.units).collect();
+    let returns: Vec<_> = returns.iter().map(|own| (own.status, own.lines[0].quantity)).collect();
+    let shipments: Vec<_> = shipments.iter().map(|own| (own.delivered_at.is_some(), own.all_left)).collect();
+    format!("{:?}", (order.status, credits, returns, shipments, payments, card))
+}
+
+/// The accesses of each change.
+fn all() -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: HashMap<_, (String, BTreeSet<String>)> = HashMap::new();
+    // Two units at 100, paid by card, by both, so that the credit of one is all of the card's part, by gift card, and free.
+    let placed = [(200, 0), (200, 100), (200, 200), (0, 0)].map(|(total, by_gift_card)| {
+        let mut whole = sold(&[(2, 100)], total, &[by_gift_card]);
+        whole.order.codes = vec![CodeUse { code: "TEN".parse().expect("a code"), amount: eur(0), counted: true }];
+        (whole, false)
+    });
+    let names = Names::of(&placed[0].0.order.order_id);
+    let (mut open, mut seen) = (Vec::from(placed), BTreeSet::new());
+    while let Some((whole, is_torn)) = open.pop() {
+        if !seen.insert((state(&whole), is_torn)) {
+            continue;
+        }
+        for change in names.changes(&whole) {
+            let (_, found) = all.entry(discriminant(&change)).or_insert_with(|| (name(change), BTreeSet::new()));
+            found.extend(accesses(change, &whole));
+            let Step::To(next) = change.of(&whole, at(6)) else { continue };
+            if !is_torn {
+                // A Query that the change overtakes: the header is from after it and the rest from before, or the invoice
+                // is. The write then fails by its conditions, and not by the role.
+                let header = WholeOrder { order: next.order.clone(), ..whole.clone() };
+                let invoice = WholeOrder { invoice: next.invoice.clone(), ..whole.clone() };
+                open.extend([(header, true), (invoice, true), (*next, false)]);
+            }
+        }
+    }
+    all.into_values().collect()
+}
+
+/// The text of the file with these lists.
+fn text(all: &BTreeMap<String, BTreeSet<String>>) -> String {
+    let entity = |access: &String| Some(access.split_once('<')?.1.split_once('>')?.0.to_owned());
+    let of_entities = all.values().flatten().filter(|access| !access.starts_with("query"));
+    let entities = Vec::from_iter(of_entities.filter_map(entity).collect::<BTreeSet<_>>()).join(", ");
+    let lists = all.iter().map(|(name, accesses)| {
+        let is_alone = |access: &&String| access.strip_suffix(TOGETHER).is_none_or(|one| !accesses.contains(one));
+        let entries = accesses.iter().filter(is_alone).map(|access| format!("    Access::{access},\n"));
+        let (list, entries) = (list(name), entries.collect::<Vec<_>>().concat());
+        format!(
+            "\n/// [`Transition::{name}`](crate::steps::Transition::{name}).\npub const {list}: &[Access] = &[\n{entries}];\n"
+        )
+    });
+    format!(
+        "//! What each change of an order asks of the table, in any state: written by `cargo renew`.\n\n\
+         use key_schema::access::Access;\nuse key_schema::entity::{{{entities}}};\nuse key_schema::layout::OrderById;\n{}",
+        lists.collect::<Vec<_>>().concat()
+    )
+}
+
+#[test]
+fn the_lists_are_what_every_change_does_in_every_state() {
+    let text = text(&all());
+    if docs_check::is_written() {
+        return fs::write(FILE, text).expect("the file is writable");
+    }
+    let (is, said) = (declared(&text), declared(&fs::read_to_string(FILE).expect("a text")));
+    let [more, idle]: [Vec<_>; 2] = [is.difference(&said).collect(), said.difference(&is).collect()];
+    assert!(
+        more.is_empty() && idle.is_empty(),
+        "not declared: {more:#?}\nnot needed: {idle:#?}\ncargo renew writes the lists"
+    );
 }
