@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::put("/customers/{customerId}/guests/{guestId}", 
     .access(&[
         Access::query::<CustomerById>(),
         Access::update::<Customer>().in_transactions(),
-        Access::update::<Guest>().in_transactions(),
+        Access::update::<Guest>().of_guests().in_transactions(),
     ])
     .example(
         Example::at("09:55:40")

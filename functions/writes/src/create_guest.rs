@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/guests", Scope::Public)
     )
     .limit(50, 100)
     .refuses(&[Kind::AlreadyExists])
-    .access(&[Access::put::<Guest>()])
+    .access(&[Access::put::<Guest>().of_guests()])
     .example(
         Example::at("09:54:00")
             .header("guest-secret", "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A")

@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
         Access::delete::<OrderAddress>().in_transactions(),
     ])
     .access(&[
-        Access::delete::<Guest>(),
+        Access::delete::<Guest>().of_guests(),
         Access::update::<Order>(),
         Access::update::<OrderFlag>(),
         Access::update::<Return>(),

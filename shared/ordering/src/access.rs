@@ -64,8 +64,11 @@ pub const PLACE_FOR_CUSTOMER: &[Access] =
     &[Access::batch_get::<Cart>(), Access::check::<Customer>(), Access::update::<Cart>().in_transactions()];
 
 /// Placing an order of a guest, besides [`PLACE`].
-pub const PLACE_FOR_GUEST: &[Access] =
-    &[Access::batch_get::<Guest>(), Access::update::<Guest>().in_transactions(), Access::check::<Guest>()];
+pub const PLACE_FOR_GUEST: &[Access] = &[
+    Access::batch_get::<Guest>().of_guests(),
+    Access::update::<Guest>().of_guests().in_transactions(),
+    Access::check::<Guest>().of_guests(),
+];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
 /// is written outside of a transaction.

@@ -269,21 +269,31 @@ fn leading_keys(access: &Access) -> Vec<String> {
 }
 
 /// The statements that allow these accesses. Keys that the same actions access under the same conditions share one
-/// statement. An access that is allowed outside of transactions is also allowed in them, and needs no other statement.
+/// statement. An access that is allowed outside of transactions is also allowed in them, and one to the keys of guests with
+/// those of all customers, so neither needs another statement.
 fn statements(access: &[&[Access]]) -> Vec<Statement> {
     type Grants = BTreeMap<(Option<&'static str>, bool, Action, Option<BTreeSet<&'static str>>), BTreeSet<String>>;
     let mut keys = Grants::new();
     let access = || access.iter().copied().flatten();
+    let is_within = |key: &String, other: &String| {
+        key == other || other.strip_suffix('*').is_some_and(|prefix| key.starts_with(prefix))
+    };
+    let has_keys_of = |one: &Access, other: &Access| {
+        let (keys, others) = (leading_keys(one), leading_keys(other));
+        (one.action, one.index) == (other.action, other.index)
+            && others.iter().all(|other| keys.iter().any(|key| is_within(other, key)))
+    };
     for one in access() {
-        let of_same_keys = || {
-            let of = |access: &Access| (access.action, access.index, leading_keys(access));
-            access().filter(move |other| of(other) == of(one))
+        let includes_it = |other: &Access| {
+            let is_more = !other.is_transactional && one.is_transactional || !has_keys_of(one, other);
+            has_keys_of(other, one) && (!other.is_transactional || one.is_transactional) && is_more
         };
-        if one.is_transactional && of_same_keys().any(|other| !other.is_transactional) {
+        if access().any(includes_it) {
             continue;
         }
         // A policy does not tell the items of a partition from each other.
-        let attributes: Option<Vec<_>> = of_same_keys().map(Access::attributes).collect();
+        let attributes: Option<Vec<_>> =
+            access().filter(|other| has_keys_of(one, other)).map(Access::attributes).collect();
         let attributes = attributes.map(|all| all.into_iter().flatten().collect());
         let of = (one.index.name(), one.is_transactional, one.action, attributes);
         keys.entry(of).or_default().extend(leading_keys(one));
