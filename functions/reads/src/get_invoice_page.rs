@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice/page", Scope::Sho
     .summary("The invoice of an order, as a page to print.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<OrderById>()])
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:36:50").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// The name and the address of the shop, as invoices show them: the variable `SELLER`, whose lines are separated by `|`.
@@ -34,7 +34,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Html> {
     match table.order(&id, budget).await? {
-        Some(whole) if table.lets_in(caller.customer(), &whole.order.customer_id).await? => {
+        Some(whole) if table.may_access(caller.customer(), &whole.order.customer_id).await? => {
             Ok(page::page(&seller.0, &whole))
         }
         _ => Err(Problem::not_found("order")),

@@ -10,7 +10,7 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
     .summary("An order with its lines, its invoice and its flag; or its state, if it is queued or was rejected.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<OrderById>()])
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:35:20").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 pub async fn handle(
@@ -22,12 +22,13 @@ pub async fn handle(
     let order = table.order_state(&id, budget).await?;
 
     match order {
-        Some(OrderState::Placed(order)) if table.lets_in(caller.customer(), &order.order.customer_id).await? => {
+        Some(OrderState::Placed(order)) if table.may_access(caller.customer(), &order.order.customer_id).await? => {
             let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order)));
             Ok(Pollable { answer: Json(view), is_final: true })
         }
         Some(OrderState::Queued(order))
-            if !order.is_expired(Timestamp::now()) && table.lets_in(caller.customer(), &order.customer_id).await? =>
+            if !order.is_expired(Timestamp::now())
+                && table.may_access(caller.customer(), &order.customer_id).await? =>
         {
             let is_final = order.refusal.is_some();
             Ok(Pollable { answer: Json(OrderStateView::Queued(order.into())), is_final })

@@ -10,14 +10,14 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice", Scope::Shop)
     .summary("The invoice of an order.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<InvoiceOfOrder>()])
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:36:40").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 pub async fn handle(table: Reader, Path(order): Path<OrderId>, caller: Caller) -> Answer<Json<InvoiceView>> {
     let invoice = table.one(&InvoiceOfOrder { order: &order }).await?;
 
     match invoice {
-        Some(invoice) if table.lets_in(caller.customer(), &invoice.customer_id).await? => {
+        Some(invoice) if table.may_access(caller.customer(), &invoice.customer_id).await? => {
             Ok(Json(InvoiceView::from(invoice)))
         }
         _ => Err(Problem::not_found("order")),

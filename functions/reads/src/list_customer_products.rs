@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::S
              order lines.",
     )
     .access(&[Access::query::<ProductsOfCustomer>()])
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:39:20").path("ada").query("from=2026-01-01T00%3A00%3A00Z&limit=10"));
 
 pub async fn handle(

@@ -8,7 +8,7 @@ pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Sho
     .summary("The payments of an invoice.")
     .refuses(&[Kind::NotFound])
     .access(table::INVOICE)
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:38:00").path("inv-ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// All payments are in one page: an invoice has at most five, and its item contains them.
@@ -21,7 +21,7 @@ pub async fn handle(
     let invoice = table.payments(&id).await?;
 
     match invoice {
-        Some(invoice) if table.lets_in(caller.customer(), &invoice.customer_id).await? => {
+        Some(invoice) if table.may_access(caller.customer(), &invoice.customer_id).await? => {
             Ok(All(invoice.payments.into_iter().map(PaymentView::from).collect()))
         }
         _ => Err(Problem::not_found("invoice")),

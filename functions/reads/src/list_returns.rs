@@ -10,7 +10,7 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}/returns", Scope::Shop)
     .summary("The returns of an order, open and closed.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<OrderById>()])
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(Example::at("09:51:52").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// All returns are in one page: an order has at most twenty.
@@ -24,7 +24,7 @@ pub async fn handle(
     let order = table.order(&id, budget).await?;
 
     match order {
-        Some(whole) if table.lets_in(caller.customer(), &whole.order.customer_id).await? => {
+        Some(whole) if table.may_access(caller.customer(), &whole.order.customer_id).await? => {
             Ok(All(whole.returns.into_iter().map(ReturnView::from).collect()))
         }
         _ => Err(Problem::not_found("order")),

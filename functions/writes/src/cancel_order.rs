@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
     .access(ordering::CANCEL_UNITS)
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(
         Example::at("09:52:00").path("9375d7e6-a688-5d10-8541-7fecc5582493").body(r#"{"reason":"Ordered too many"}"#),
     );

@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .access(ordering::PLACE_FOR_GUEST)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE, ordering::READ_TAX_SECRET])
-    .after(place_order::AFTER)
+    .after(place_order::READERS_OF_ORDERS)
     .example(
         Example::at("09:54:20")
             .path("guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og")

@@ -31,7 +31,7 @@ pub(crate) const REFUSES: &[Kind] = &[
 ];
 
 /// The functions that read what an order writes.
-pub(crate) const AFTER: &[&str] = &[
+pub(crate) const READERS_OF_ORDERS: &[&str] = &[
     "count-orders",
     "drain-writes",
     "expire-orders",
@@ -52,7 +52,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE, ordering::READ_TAX_SECRET])
     .concurrency("OrderConcurrency")
-    .after(AFTER)
+    .after(READERS_OF_ORDERS)
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],

@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/returns", Scope::Shop)
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits, Kind::WithdrawalOver])
     .access(ordering::REQUEST_RETURN)
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .example(
         Example::at("09:51:50")
             .path("ccc44633-c523-5b35-9669-978f6b6bc252")

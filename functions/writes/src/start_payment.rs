@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::START_PAYMENT)
     .access(ordering::REPORT_PAYMENT)
-    .access(table::LETS_IN)
+    .access(table::MAY_ACCESS)
     .grants(&[payments::READ_SECRET])
     .example(Example::at("09:35:10").path("9375d7e6-a688-5d10-8541-7fecc5582493"));
 
@@ -40,7 +40,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Json<PaymentIntentView>> {
     let whole = match table.order(&id, budget).await? {
-        Some(whole) if table.lets_in(caller.customer(), &whole.order.customer_id).await? => whole,
+        Some(whole) if table.may_access(caller.customer(), &whole.order.customer_id).await? => whole,
         _ => return Err(Problem::not_found("order")),
     };
     let nothing_to_pay = || {

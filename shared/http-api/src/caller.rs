@@ -74,7 +74,7 @@ impl Caller {
     }
 
     /// Whether the caller is this customer or guest, or an admin. A customer may also see what belongs to the guests whom
-    /// they have claimed: `Reader::lets_in` asks the table for that.
+    /// they have claimed: `Reader::may_access` asks the table for that.
     pub fn acts_for(&self, owner: &CustomerId) -> bool {
         self.is_admin || self.id == *owner
     }

@@ -89,7 +89,7 @@ impl FromRequest for OwnCustomer {
     }
 }
 
-/// The customer in the path, or a guest whom the caller may have claimed. `Reader::lets_in` tells whether the caller may
+/// The customer in the path, or a guest whom the caller may have claimed. `Reader::may_access` tells whether the caller may
 /// see what belongs to them.
 #[derive(Clone, Debug)]
 pub struct CustomerOrGuest {

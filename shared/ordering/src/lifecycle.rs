@@ -227,7 +227,7 @@ impl Lifecycle {
         match meant {
             Meant::Any => Ok(true),
             Meant::WithInvoice(id) => Ok(whole.invoice.invoice_id == *id),
-            Meant::SeenBy(customer) => self.reader.lets_in(customer, &whole.order.customer_id).await,
+            Meant::SeenBy(customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
         }
     }
 

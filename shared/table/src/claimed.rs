@@ -6,8 +6,8 @@ use key_schema::value::{CustomerId, Timestamp};
 
 use crate::{Error, Reader};
 
-/// The requests of [`Reader::lets_in`].
-pub const LETS_IN: &[Access] = &[Access::query::<CustomerById>().of_guests()];
+/// The requests of [`Reader::may_access`].
+pub const MAY_ACCESS: &[Access] = &[Access::query::<CustomerById>().of_guests()];
 
 impl Reader {
     /// Whether this customer may see and change what belongs to `owner`. Staff, who are `None`, may. So may the owner, and
@@ -18,7 +18,7 @@ impl Reader {
     ///
     /// # Errors
     /// The read failed.
-    pub async fn lets_in(&self, customer: Option<&CustomerId>, owner: &CustomerId) -> Result<bool, Error> {
+    pub async fn may_access(&self, customer: Option<&CustomerId>, owner: &CustomerId) -> Result<bool, Error> {
         let Some(customer) = customer.filter(|customer| *customer != owner) else { return Ok(true) };
         // A guest claims nobody.
         if !owner.is_guest() || customer.is_guest() {

@@ -55,7 +55,7 @@ use moving::{Homes, Moving};
 pub use ask::Answered;
 pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use bucket::TokenBucket;
-pub use claimed::LETS_IN;
+pub use claimed::MAY_ACCESS;
 pub use commit::{Cause, Commit};
 pub use condition::Condition;
 pub use error::Error;
