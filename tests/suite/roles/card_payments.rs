@@ -2,6 +2,7 @@
 
 use http_api::Kind;
 use key_schema::value::Timestamp;
+use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
 
@@ -64,18 +65,33 @@ pub async fn settled(shop: &Shop) {
     assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (shop.intent(&shipped).amount, 0));
 }
 
-/// Two authorizations lapse. One order is cancelled by its customer, and the other expires.
+/// Three authorizations lapse. One order is cancelled by its customer, one expires, and one comes back after its delivery.
 async fn lapsed(shop: &Shop) {
-    let [cancelled, late] = [order(shop, "lapsed").await, order(shop, "lapsed for long").await];
-    for order in [&cancelled, &late] {
+    let [cancelled, late, delivered] =
+        [order(shop, "lapsed").await, order(shop, "lapsed for long").await, order(shop, "lapsed on its way").await];
+    for order in [&cancelled, &late, &delivered] {
         pay(shop, order).await;
         shop.act_at_provider(order, "cancel").await;
+    }
+    ship(shop, &delivered).await;
+    shop.admin().post(&format!("{}/status", path(&delivered)), json!({ "status": "DELIVERED" })).await.expect(200);
+    for order in [&cancelled, &late, &delivered] {
         report(shop, &shop.report_of(order, "canceled")).await;
     }
+    come_back(shop, &delivered).await;
+    shop.await_payment(&delivered, "voided").await;
     cancel(shop, &cancelled).await;
     shop.age(&late).await;
     shop.age_payments_due().await;
     assert_eq!(shop.expire().await["expired"], 1);
+}
+
+/// All of a delivered order comes back.
+async fn come_back(shop: &Shop, order: &Value) {
+    let (path, key) = (format!("{}/returns", path(order)), [("idempotency-key", "all")]);
+    let asked = shop.customer("ada").send(Method::POST, &path, &key, Some(things(1).to_string())).await.expect(201);
+    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
+    shop.admin().post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
 }
 
 /// No event reaches the settling function, and the provider's reports are faster.

@@ -1,4 +1,4 @@
-//! What each change of an order asks of the table: written by `cargo renew`, from every change of every state.
+//! What each change of an order asks of the table, in any state: written by `cargo renew`.
 
 use key_schema::access::Access;
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Return, Shipment, Stock};
@@ -76,7 +76,6 @@ pub const DELIVER_SHIPMENT: &[Access] = &[
 
 /// [`Transition::Expire`](crate::steps::Transition::Expire).
 pub const EXPIRE: &[Access] = &[
-    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query::<OrderById>(),
     Access::update::<Discount>().in_transactions(),
@@ -102,6 +101,7 @@ pub const EXPIRE_LAPSED: &[Access] = &[
 
 /// [`Transition::ReceiveReturn`](crate::steps::Transition::ReceiveReturn).
 pub const RECEIVE_RETURN: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query::<OrderById>(),
     Access::transact_get::<Invoice>(),
@@ -122,7 +122,7 @@ pub const REPORT_PAYMENT: &[Access] = &[
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),
-    Access::update::<Order>().in_transactions(),
+    Access::update::<Order>(),
 ];
 
 /// [`Transition::RequestCapture`](crate::steps::Transition::RequestCapture).
@@ -131,8 +131,7 @@ pub const REQUEST_CAPTURE: &[Access] = &[
     Access::query::<OrderById>(),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
-    Access::update::<Invoice>(),
-    Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
 ];
 
 /// [`Transition::RequestReturn`](crate::steps::Transition::RequestReturn).
@@ -157,11 +156,9 @@ pub const SHIP_ITEMS: &[Access] = &[
 
 /// [`Transition::StartPayment`](crate::steps::Transition::StartPayment).
 pub const START_PAYMENT: &[Access] = &[
-    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query::<OrderById>(),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),
-    Access::update::<Order>().in_transactions(),
 ];
