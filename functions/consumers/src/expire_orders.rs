@@ -13,18 +13,16 @@ use key_schema::entity::OrderStatus;
 use key_schema::layout::{OrdersOfStatus, PaymentsDue};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
-use ordering::{Lifecycle, PayLater};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of, PayLater, Transitioned};
 use serde::Serialize;
 use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[
-    ordering::EXPIRE,
-    ordering::EXPIRE_LAPSED,
-    &[Access::query::<OrdersOfStatus>(), Access::query::<PaymentsDue>()],
-];
+pub const ACCESS: &[&[Access]] =
+    &[ordering::EXPIRE, ordering::EXPIRE_LAPSED, &[Access::query::<OrdersOfStatus>(), Access::query::<PaymentsDue>()]];
 
 /// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];
@@ -98,8 +96,7 @@ impl Expirer {
                 if order.placed_at > deadline {
                     continue;
                 }
-                let expired = self.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await;
-                report.add(&order.order_id, expired);
+                self.expire(&order.order_id, Transition::Expire { deadline }, report).await;
             }
         }
         Ok(true)
@@ -118,8 +115,7 @@ impl Expirer {
                 if Instant::now() >= end {
                     return Ok(false);
                 }
-                let expired = self.orders.expire_lapsed(&mark.order_id, deadline, Budget::of(ONE_ORDER)).await;
-                report.add(&mark.order_id, expired);
+                self.expire(&mark.order_id, Transition::ExpireLapsed { deadline }, report).await;
             }
         }
         Ok(true)
@@ -130,15 +126,13 @@ impl Expirer {
         let now = Timestamp::now();
         now.minus_seconds(days * 24 * 60 * 60).min(now.minus_seconds(self.pay_within_minutes * 60))
     }
-}
-
-impl Report {
-    fn add(&mut self, order: &OrderId, expired: Result<bool, table::Error>) {
-        match expired {
-            Ok(true) => self.expired += 1,
-            Ok(false) => self.settled += 1,
+    /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
+    async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
+        match self.orders.change(Of::Order(order), expiry, Budget::of(ONE_ORDER)).await {
+            Ok(Transitioned::Done(_)) => report.expired += 1,
+            Ok(_) => report.settled += 1,
             Err(cause) => {
-                self.failed += 1;
+                report.failed += 1;
                 let cause = lambda::chain(&cause);
                 error!(order_id = order.as_str(), cause, "an unpaid order was not cancelled");
             }

@@ -15,7 +15,8 @@ use key_schema::entity::CardPayment;
 use key_schema::layout::PaymentsDue;
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
-use ordering::{Lifecycle, Transitioned};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of, Transitioned};
 use payments::Provider;
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards, Swept};
@@ -235,7 +236,8 @@ impl Settler {
         if card.knows(&seen.id, seen.report) {
             return Ok(card.clone());
         }
-        match self.orders.report_payment(order, &seen.id, seen.amount, seen.report, budget).await? {
+        let report = Transition::ReportPayment { intent: &seen.id, amount: seen.amount, report: seen.report };
+        match self.orders.change(Of::Order(order), report, budget).await? {
             Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
                 Ok(whole.invoice.card().cloned().ok_or("an invoice has lost its card payment")?)
             }

@@ -3,8 +3,8 @@
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Replayable, Route, Scope};
 use key_schema::entity::CancellationCause;
 use key_schema::value::{Name, OrderId};
-use ordering::steps::Cancel;
-use ordering::{Lifecycle, RequestedLine};
+use ordering::steps::{Cancel, Transition};
+use ordering::{Lifecycle, Of, RequestedLine};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -48,9 +48,11 @@ pub async fn handle(
 
     let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
     let cancel = Cancel { cause, reason: reason.as_deref() };
-    let cancelled = match lines.map(units::of).transpose()? {
-        None => orders.cancel(&id, cancel, caller.customer(), budget).await?,
-        Some(lines) => orders.cancel_units(&id, &lines, cancel, caller.customer(), budget).await?,
+    let lines = lines.map(units::of).transpose()?;
+    let change = match &lines {
+        None => Transition::Cancel(cancel),
+        Some(lines) => Transition::CancelUnits { lines, cancel },
     };
+    let cancelled = orders.change(Of::OrderSeenBy(&id, caller.customer()), change, budget).await?;
     changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

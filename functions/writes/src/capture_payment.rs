@@ -2,7 +2,8 @@
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::Lifecycle;
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -40,9 +41,11 @@ pub async fn handle(
     OptionalJson(Capture { reference }): OptionalJson<Capture>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    let captured = match reference {
-        Some(reference) => orders.capture(&id, &String::from(reference), budget).await?,
-        None => orders.request_capture(&id, budget).await?,
+    let reference = reference.map(String::from);
+    let capture = match &reference {
+        Some(reference) => Transition::Capture { reference },
+        None => Transition::RequestCapture,
     };
+    let captured = orders.change(Of::Invoice(&id), capture, budget).await?;
     changed::answer(captured, "invoice", |order| Ok(order.invoice.into()))
 }

@@ -3,7 +3,8 @@
 use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
 use key_schema::value::OrderId;
-use ordering::{CaptureWhen, Lifecycle};
+use ordering::steps::Transition;
+use ordering::{CaptureWhen, Lifecycle, Of};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -31,6 +32,7 @@ pub async fn handle(
     Json(NewStatus { status }): Json<NewStatus>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
-    let advanced = orders.advance(&id, status, capture == CaptureWhen::Shipped, budget).await?;
+    let advance = Transition::Advance { to: status, captures: capture == CaptureWhen::Shipped };
+    let advanced = orders.change(Of::Order(&id), advance, budget).await?;
     changed::answer(advanced, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

@@ -2,7 +2,8 @@
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Lifecycle, Transitioned};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of, Transitioned};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -37,7 +38,8 @@ pub async fn handle(
     Json(Refund { reference }): Json<Refund>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    let confirmed = orders.confirm_refund(&id, &String::from(reference), budget).await?;
+    let refund = Transition::ConfirmRefund { reference: &String::from(reference) };
+    let confirmed = orders.change(Of::Invoice(&id), refund, budget).await?;
     if let Transitioned::Refused(status) = confirmed {
         return Err(
             Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status)

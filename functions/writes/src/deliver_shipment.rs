@@ -2,7 +2,8 @@
 
 use http_api::{Answer, Example, Json, Kind, Path, Replayable, Route, Scope, ShipmentView};
 use key_schema::value::ShipmentId;
-use ordering::Lifecycle;
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of};
 use table::Budget;
 
 use crate::{changed, units};
@@ -21,6 +22,6 @@ pub async fn handle(
     Path(id): Path<ShipmentId>,
     budget: Budget,
 ) -> Answer<Replayable<Json<ShipmentView>>> {
-    let delivered = orders.deliver_shipment(&id, budget).await?;
+    let delivered = orders.change(Of::Shipment(&id), Transition::DeliverShipment { id: &id }, budget).await?;
     changed::answer(delivered, "shipment", |whole| units::shipment_of(whole, &id))
 }

@@ -6,7 +6,8 @@
 use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
 use key_schema::value::Timestamp;
 use lambda::Measure;
-use ordering::{Lifecycle, Transitioned};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of, Transitioned};
 use payments::{FailedRefund, Notice, PaymentReport, Provider};
 use table::{Budget, Reader};
 use tracing::{error, warn};
@@ -43,7 +44,8 @@ pub async fn handle(
 /// Records a report of a payment.
 async fn record(orders: &Lifecycle, provider: &Provider, told: &PaymentReport, budget: Budget) -> Answer<()> {
     let (order, intent) = (&told.order, &told.intent);
-    match orders.report_payment(order, intent, told.amount, told.report, budget).await? {
+    let report = Transition::ReportPayment { intent, amount: told.amount, report: told.report };
+    match orders.change(Of::Order(order), report, budget).await? {
         Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
             let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
             // The report of an earlier attempt may come late. By now that attempt has ended, and holds no money.

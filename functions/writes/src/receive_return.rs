@@ -2,8 +2,8 @@
 
 use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
 use key_schema::value::{Name, ReturnId};
-use ordering::Lifecycle;
-use ordering::steps::{Receipt, Verdict};
+use ordering::steps::{Receipt, Transition, Verdict};
+use ordering::{Lifecycle, Of};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -48,6 +48,7 @@ pub async fn handle(
         (true, ..) => return Err(Problem::invalid("An accepted return needs restock, and has no reason.")),
         (false, ..) => return Err(Problem::invalid("A refused return needs a reason, and has no restock.")),
     };
-    let received = orders.receive_return(Receipt { id: &id, verdict }, budget).await?;
+    let receipt = Transition::ReceiveReturn(Receipt { id: &id, verdict });
+    let received = orders.change(Of::Return(&id), receipt, budget).await?;
     changed::answer(received, "return", |whole| units::return_of(whole, &id))
 }

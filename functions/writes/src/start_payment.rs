@@ -7,7 +7,8 @@
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
 use key_schema::entity::{CardPayment, PaymentState, Progress, Report};
 use key_schema::value::{Money, OrderId};
-use ordering::{Lifecycle, Transitioned};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Of, Transitioned};
 use payments::{Error, Provider};
 use serde::Deserialize;
 use table::{Budget, Reader};
@@ -58,7 +59,8 @@ pub async fn handle(
                 provider.start(&id, attempt, card.asked()).await.map_err(|error| not_started(error, card.asked()))?;
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
-            match orders.start_payment(&id, &intent.id, attempt, intent.amount, budget).await? {
+            let start = Transition::StartPayment { intent: &intent.id, attempt, amount: intent.amount };
+            match orders.change(Of::Order(&id), start, budget).await? {
                 Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
                     (intent, whole.invoice.card().map_or(PaymentState::Pending, CardPayment::state))
                 }
@@ -69,7 +71,8 @@ pub async fn handle(
         }
     };
     if intent.report != Report::STARTED && !card.knows(&intent.id, intent.report) {
-        let reported = orders.report_payment(&id, &intent.id, intent.amount, intent.report, budget).await?;
+        let report = Transition::ReportPayment { intent: &intent.id, amount: intent.amount, report: intent.report };
+        let reported = orders.change(Of::Order(&id), report, budget).await?;
         if let Transitioned::Done(whole) | Transitioned::DoneBefore(whole) = reported {
             state = whole.invoice.card().map_or(state, CardPayment::state);
         }

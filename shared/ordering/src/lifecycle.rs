@@ -4,20 +4,34 @@
 //! (optimistic locking). If the condition fails, the change reads and decides again. So concurrent changes have the
 //! same result as if they had been made one after another. [`Changing`] makes the decisions.
 
-use key_schema::entity::{LineUnits, Order, OrderStatus, Report, WholeOrder};
+use key_schema::entity::{Order, OrderStatus, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
-use key_schema::value::{CustomerId, IntentId, InvoiceId, Money, OrderId, ShipmentId, Timestamp};
+use key_schema::value::{CustomerId, InvoiceId, OrderId, ReturnId, ShipmentId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
 use crate::changing::{Changing, Next};
-use crate::steps::{Cancel, Denial, Receipt, ReturnRequest, ShipmentRequest, Transition};
+use crate::steps::{Denial, Transition};
 
 /// Changes orders.
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
     reader: Reader,
     writer: Writer,
+}
+
+/// The order that a change is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    Order(&'a OrderId),
+    /// The order, if this customer may see it. Otherwise it counts as not found. Staff, who are `None`, see every order.
+    OrderSeenBy(&'a OrderId, Option<&'a CustomerId>),
+    /// The order of this invoice.
+    Invoice(&'a InvoiceId),
+    /// The order of this return.
+    Return(&'a ReturnId),
+    /// The order of this shipment.
+    Shipment(&'a ShipmentId),
 }
 
 /// The outcome of a change.
@@ -43,154 +57,18 @@ impl FromEnvironment for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Packs, ships or delivers the order: [`steps::advance`](crate::steps::advance).
-    pub async fn advance(
-        &self,
-        id: &OrderId,
-        to: OrderStatus,
-        captures: bool,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::Any, Transition::Advance { to, captures }, budget).await
-    }
-
-    /// Ships units of the order: [`steps::ship_items`](crate::steps::ship_items).
-    pub async fn ship_items(
-        &self,
-        id: &OrderId,
-        request: ShipmentRequest<'_>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::Any, Transition::ShipItems(request), budget).await
-    }
-
-    /// Records that a shipment was delivered: [`steps::deliver_shipment`](crate::steps::deliver_shipment).
-    pub async fn deliver_shipment(&self, id: &ShipmentId, budget: Budget) -> Result<Transitioned, Error> {
-        let Some(order) = id.order() else { return Ok(Transitioned::NotFound) };
-        self.change(&order, Meant::Any, Transition::DeliverShipment { id }, budget).await
-    }
-
-    /// Records that the customer started to pay: [`steps::start_payment`](crate::steps::start_payment).
-    pub async fn start_payment(
-        &self,
-        id: &OrderId,
-        intent: &IntentId,
-        attempt: u32,
-        amount: Money,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::Any, Transition::StartPayment { intent, attempt, amount }, budget).await
-    }
-
-    /// Records what the payment provider reported: [`steps::report_payment`](crate::steps::report_payment).
-    pub async fn report_payment(
-        &self,
-        id: &OrderId,
-        intent: &IntentId,
-        amount: Money,
-        report: Report,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::Any, Transition::ReportPayment { intent, amount, report }, budget).await
-    }
-
-    /// Asks for the capture of an invoice's authorized payment: [`steps::request_capture`](crate::steps::request_capture).
-    pub async fn request_capture(&self, invoice: &InvoiceId, budget: Budget) -> Result<Transitioned, Error> {
-        self.change_by_invoice(invoice, Transition::RequestCapture, budget).await
-    }
-
-    /// Records that the bank has captured the card payment of an invoice: [`steps::capture`](crate::steps::capture).
-    pub async fn capture(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Transitioned, Error> {
-        self.change_by_invoice(invoice, Transition::Capture { reference }, budget).await
-    }
-
-    /// Records that the bank has refunded the customer: [`steps::confirm_refund`](crate::steps::confirm_refund).
-    pub async fn confirm_refund(
-        &self,
-        invoice: &InvoiceId,
-        reference: &str,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change_by_invoice(invoice, Transition::ConfirmRefund { reference }, budget).await
-    }
-
-    /// Cancels the order in one transaction, if this customer may see it: [`steps::cancel`](crate::steps::cancel).
-    pub async fn cancel(
-        &self,
-        id: &OrderId,
-        cancel: Cancel<'_>,
-        by: Option<&CustomerId>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::SeenBy(by), Transition::Cancel(cancel), budget).await
-    }
-
-    /// Cancels units of the order in one transaction, if this customer may see it:
-    /// [`steps::cancel_units`](crate::steps::cancel_units).
-    pub async fn cancel_units(
-        &self,
-        id: &OrderId,
-        lines: &[LineUnits],
-        cancel: Cancel<'_>,
-        by: Option<&CustomerId>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::SeenBy(by), Transition::CancelUnits { lines, cancel }, budget).await
-    }
-
-    /// Records that the customer wants to send units back, if this customer may see the order:
-    /// [`steps::request_return`](crate::steps::request_return).
-    pub async fn request_return(
-        &self,
-        id: &OrderId,
-        request: ReturnRequest<'_>,
-        by: Option<&CustomerId>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        self.change(id, Meant::SeenBy(by), Transition::RequestReturn(request), budget).await
-    }
-
-    /// Records that staff received or refused a return: [`steps::receive_return`](crate::steps::receive_return).
-    pub async fn receive_return(&self, receipt: Receipt<'_>, budget: Budget) -> Result<Transitioned, Error> {
-        let Some(order) = receipt.id.order() else { return Ok(Transitioned::NotFound) };
-        self.change(&order, Meant::Any, Transition::ReceiveReturn(receipt), budget).await
-    }
-
-    /// Cancels the order if it is not paid and was placed at or before the deadline:
-    /// [`steps::expire`](crate::steps::expire). Returns whether this call cancelled it.
-    pub async fn expire(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
-        let change = self.change(id, Meant::Any, Transition::Expire { deadline }, budget).await?;
-        Ok(matches!(change, Transitioned::Done(_)))
-    }
-
-    /// Cancels the order if its payment lapsed and it was placed at or before the deadline:
-    /// [`steps::expire_lapsed`](crate::steps::expire_lapsed). Returns whether this call cancelled it.
-    pub async fn expire_lapsed(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
-        let change = self.change(id, Meant::Any, Transition::ExpireLapsed { deadline }, budget).await?;
-        Ok(matches!(change, Transitioned::Done(_)))
-    }
-
-    /// Changes the order to which an invoice belongs.
-    async fn change_by_invoice(
-        &self,
-        invoice: &InvoiceId,
-        transition: Transition<'_>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
-        let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Transitioned::NotFound) };
-        // An id of the current form contains an order's id, but that order's invoice may have an id of the last
-        // release.
-        self.change(&order, Meant::WithInvoice(invoice), transition, budget).await
-    }
-
-    /// Makes the requests of a [`Changing`], within the budget. An order that is not meant counts as not found.
-    async fn change(
-        &self,
-        id: &OrderId,
-        meant: Meant<'_>,
-        transition: Transition<'_>,
-        budget: Budget,
-    ) -> Result<Transitioned, Error> {
+    /// Makes this change of the order, within the budget.
+    ///
+    /// # Errors
+    /// A request failed, or other requests were changing the order for too long.
+    pub async fn change(&self, of: Of<'_>, transition: Transition<'_>, budget: Budget) -> Result<Transitioned, Error> {
+        let id = match of {
+            Of::Order(id) | Of::OrderSeenBy(id, _) => Some(id.clone()),
+            Of::Invoice(id) => self.reader.order_of_invoice(id).await?,
+            Of::Return(id) => id.order(),
+            Of::Shipment(id) => id.order(),
+        };
+        let Some(id) = id else { return Ok(Transitioned::NotFound) };
         let mut changing = Changing::new(transition);
         let mut next = Next::Read { backoff: false };
         let mut unanswered = None;
@@ -202,10 +80,8 @@ impl Lifecycle {
                         let contention = || Error::contention("other requests were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
-                    match self.reader.order(id, budget).await? {
-                        Some(whole) if self.is_meant(&whole, meant).await? => {
-                            changing.found(whole, Timestamp::now())?
-                        }
+                    match self.reader.order(&id, budget).await? {
+                        Some(whole) if self.is_meant(&whole, of).await? => changing.found(whole, Timestamp::now())?,
                         _ => return Ok(Transitioned::NotFound),
                     }
                 }
@@ -223,11 +99,12 @@ impl Lifecycle {
         }
     }
 
-    async fn is_meant(&self, whole: &WholeOrder, meant: Meant<'_>) -> Result<bool, Error> {
-        match meant {
-            Meant::Any => Ok(true),
-            Meant::WithInvoice(id) => Ok(whole.invoice.invoice_id == *id),
-            Meant::SeenBy(customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
+    async fn is_meant(&self, whole: &WholeOrder, of: Of<'_>) -> Result<bool, Error> {
+        match of {
+            Of::Order(_) | Of::Return(_) | Of::Shipment(_) => Ok(true),
+            // The id contains an order's id, but that order's invoice may have an id of the shop from which it was imported.
+            Of::Invoice(id) => Ok(whole.invoice.invoice_id == *id),
+            Of::OrderSeenBy(_, customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
         }
     }
 
@@ -236,15 +113,6 @@ impl Lifecycle {
         let keys = vec![Order::key_of(&whole.order.order_id), whole.invoice.key()];
         Ok(with(whole, self.reader.transact_get(keys, budget).await?))
     }
-}
-
-/// The orders that a change is about. Any other order counts as not found.
-#[derive(Clone, Copy)]
-enum Meant<'a> {
-    Any,
-    WithInvoice(&'a InvoiceId),
-    /// What this customer may see; anything if there is none, which is staff.
-    SeenBy(Option<&'a CustomerId>),
 }
 
 /// The order with this header and this invoice in the place of its own.
