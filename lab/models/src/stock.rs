@@ -258,6 +258,7 @@ fn two_equal_reads_are_a_proof_and_reads_with_moves_between_them_are_not() {
             match item {
                 InStock::Stock(first) => (first.moved, first.put_backs) = (moved[0], put_backs),
                 InStock::StockCell(cell) => cell.moved = moved[usize::from(cell.cell)],
+                InStock::Unknown => {}
             }
         }
         items

@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, CardPayment, Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
-    EmailClaim, Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Order,
-    OrderAddress, OrderFlag, OrderItem, OrderLine, OrderStatus, ParkedCounts, Payment, PaymentDue, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Return, Shipment, ShippingRates, Stock, StockCell,
-    StreamCheckpoint, Taxes, UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    Balance, CardPayment, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine,
+    OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder,
 };
-use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
+use key_schema::layout::{Index, Item, Key, Stored as _};
 use key_schema::value::{
     Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp,
 };
-use table::{Item, read_item};
+use table::read_item;
 
 use super::numbers::Numbers;
 use super::order;
@@ -116,126 +113,81 @@ impl Accounts {
         self.report.items
     }
 
-    /// Adds an item.
-    pub(super) fn add(&mut self, item: Item) {
+    /// Adds an item, after a check of its keys against its content.
+    pub(super) fn add(&mut self, item: table::Item) {
         self.report.items += 1;
-        let kind = item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).cloned().unwrap_or_default();
-        match kind.as_str() {
-            Customer::TYPE => self.read(item, Self::customer),
-            EmailClaim::TYPE => self.read(item, |accounts, claim: EmailClaim| {
-                let key = claim.key().partition;
-                accounts.claim(key)[0] = Some(claim.customer_id);
-            }),
-            UsernameClaim::TYPE => self.read(item, |accounts, claim: UsernameClaim| {
-                let key = claim.key().partition;
-                accounts.claim(key)[0] = Some(claim.customer_id);
-            }),
-            CustomerStats::TYPE => self.read(item, |accounts, stats: CustomerStats| {
-                accounts.add_counted(&stats.into());
-            }),
-            ProductStats::TYPE => self.read(item, |accounts, stats: ProductStats| {
-                accounts.add_counted(&stats.into());
-            }),
-            DayTotals::TYPE => self.read(item, |accounts, totals: DayTotals| {
-                accounts.add_counted(&totals.into());
-            }),
-            CategoryCount::TYPE => self.read(item, |accounts, count: CategoryCount| {
-                *accounts.categories.entry(count.category).or_default() += count.products;
-            }),
-            Product::TYPE => self.read(item, Self::product),
-            ProductDescription::TYPE => self.read(item, |accounts, long: ProductDescription| {
-                accounts.description(&long.product_id, 1, TextHash::of(&long.text));
-            }),
-            Stock::TYPE => self.read(item, |accounts, stock: Stock| {
+        let (of, keys) = (place(&item), keys(&item));
+        let item: Item = match read_item(item) {
+            Ok(item) => item,
+            Err(error) => return self.breach(of, format!("it cannot be read: {}", lambda::chain(&error))),
+        };
+        let own = item.keys().into_iter();
+        let own: BTreeMap<_, _> =
+            own.map(|key| (key.index.attributes().0, [Some(key.partition), Some(key.sort)])).collect();
+        if own != keys {
+            self.breach(of, format!("its keys are {keys:?}, and should be {own:?}"));
+        }
+        match item {
+            Item::Customer(customer) => self.customer(customer),
+            Item::EmailClaim(claim) => self.held(claim.key(), claim.customer_id),
+            Item::UsernameClaim(claim) => self.held(claim.key(), claim.customer_id),
+            Item::CustomerStats(stats) => self.add_counted(&stats.into()),
+            Item::ProductStats(stats) => self.add_counted(&stats.into()),
+            Item::DayTotals(totals) => self.add_counted(&totals.into()),
+            // What is parked is counted, and added to the counters later.
+            Item::ParkedCounts(parked) => self.add_counted(&Counts::from(&parked)),
+            Item::CategoryCount(count) => *self.categories.entry(count.category).or_default() += count.products,
+            Item::Product(product) => self.product(product),
+            Item::ProductDescription(long) => self.description(&long.product_id, 1, TextHash::of(&long.text)),
+            Item::Stock(stock) => {
                 if !stock.cells.is_one() {
-                    let cells = accounts.cells.entry(stock.product_id.clone()).or_default();
+                    let cells = self.cells.entry(stock.product_id.clone()).or_default();
                     (cells.declared, cells.price_version) = (Some(stock.cells.get()), stock.price_version);
                     cells.moved += i128::from(stock.moved);
                 }
-                accounts.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
-            }),
-            StockCell::TYPE => self.read(item, |accounts, cell: StockCell| {
-                let cells = accounts.cells.entry(cell.product_id).or_default();
+                self.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
+            }
+            Item::StockCell(cell) => {
+                let cells = self.cells.entry(cell.product_id).or_default();
                 cells.others.insert(cell.cell, (cell.price, cell.price_version));
                 cells.moved += i128::from(cell.moved);
-            }),
-            Discount::TYPE => self.read(item, |accounts, discount: Discount| {
-                *accounts.uses.entry(discount.code).or_default() += i64::from(discount.uses);
-            }),
-            GiftCard::TYPE => self.read(item, |accounts, card: GiftCard| {
-                *accounts.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
-            }),
-            GiftCardEntry::TYPE => self.read(item, Self::entry),
-            Order::TYPE => self.read(item, |accounts, order: Order| {
-                accounts.part(order.order_id.clone(), |parts| parts.order = Some(order));
-            }),
-            OrderItem::TYPE => self.read(item, |accounts, item: OrderItem| {
-                accounts.part(item.order_id, |parts| parts.lines.push(item.line));
-            }),
-            Invoice::TYPE => self.read(item, |accounts, invoice: Invoice| {
-                accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
-            }),
-            InvoiceCounter::TYPE => self.read(item, |accounts, counter: InvoiceCounter| {
-                accounts.numbers.add_counter(counter);
-            }),
-            OrderAddress::TYPE => self.read(item, |accounts, address: OrderAddress| {
-                accounts.part(address.order_id.clone(), |parts| parts.address = Some(address));
-            }),
-            Cart::TYPE => self.read(item, |_, _: Cart| {}),
-            CustomerAddresses::TYPE => self.read(item, |_, _: CustomerAddresses| {}),
-            ShippingRates::TYPE => self.read(item, |_, _: ShippingRates| {}),
-            Guest::TYPE => self.read(item, Self::guest),
-            PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
-                accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
-            }),
-            Return::TYPE => self.read(item, |accounts, one: Return| {
-                accounts.part(one.order_id.clone(), |parts| parts.returns.push(one));
-            }),
-            Shipment::TYPE => self.read(item, |accounts, one: Shipment| {
-                accounts.part(one.order_id.clone(), |parts| parts.shipments.push(one));
-            }),
-            OrderFlag::TYPE => self.read(item, |accounts, flag: OrderFlag| {
-                accounts.part(flag.order_id, |parts| parts.is_flagged = true);
-            }),
-            QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
-            ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
-            ViewMark::TYPE => self.read(item, |_, _: ViewMark| {}),
-            // What is parked is counted, and added to the counters later.
-            ParkedCounts::TYPE => self.read(item, |accounts, parked: ParkedCounts| {
-                accounts.add_counted(&Counts::from(&parked));
-            }),
-            FoldLease::TYPE => self.read(item, |_, _: FoldLease| {}),
-            StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
-            Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
-            Taxes::TYPE => self.read(item, |_, _: Taxes| {}),
-            IdempotencyRecord::TYPE => self.read(item, |_, _: IdempotencyRecord| {}),
-            // Items of a move say nothing about the shop.
-            kind if OF_A_MOVE.contains(&kind) => {}
-            kind => self.breach(place(&item), format!("{kind:?} is no kind of item")),
+            }
+            Item::Discount(discount) => *self.uses.entry(discount.code).or_default() += i64::from(discount.uses),
+            Item::GiftCard(card) => {
+                *self.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
+            }
+            Item::GiftCardEntry(entry) => self.entry(entry),
+            Item::Order(order) => self.part(order.order_id.clone(), |parts| parts.order = Some(order)),
+            Item::OrderItem(item) => self.part(item.order_id, |parts| parts.lines.push(item.line)),
+            Item::Invoice(invoice) => self.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice)),
+            Item::InvoiceCounter(counter) => self.numbers.add_counter(counter),
+            Item::OrderAddress(address) => self.part(address.order_id.clone(), |parts| parts.address = Some(address)),
+            Item::PaymentDue(due) => self.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed))),
+            Item::Return(one) => self.part(one.order_id.clone(), |parts| parts.returns.push(one)),
+            Item::Shipment(one) => self.part(one.order_id.clone(), |parts| parts.shipments.push(one)),
+            Item::OrderFlag(flag) => self.part(flag.order_id, |parts| parts.is_flagged = true),
+            Item::Guest(guest) => self.guest(guest),
+            // Nothing else of the shop depends on them.
+            Item::Cart(_)
+            | Item::CustomerAddresses(_)
+            | Item::ShippingRates(_)
+            | Item::Taxes(_)
+            | Item::QueuedOrder(_)
+            | Item::ViewShard(_)
+            | Item::ViewMark(_)
+            | Item::FoldLease(_)
+            | Item::StreamCheckpoint(_)
+            | Item::Reconciliation(_)
+            | Item::IdempotencyRecord(_)
+            | Item::Move(_)
+            | Item::Repair(_)
+            | Item::CopyProgress(_) => {}
         }
     }
 
     fn add_counted(&mut self, counts: &Counts) {
         for aggregate in counts.aggregates() {
             self.counted.entry(aggregate.clone()).or_default().add(&counts.only(aggregate));
-        }
-    }
-
-    /// Parses the item and checks its keys against its content.
-    fn read<T: Stored>(&mut self, item: Item, take: impl FnOnce(&mut Self, T)) {
-        let of = place(&item);
-        let keys = keys(&item);
-        match read_item::<T>(item) {
-            Ok(entity) => {
-                let own = std::iter::once(entity.key()).chain(entity.index_keys());
-                let own: BTreeMap<_, _> =
-                    own.map(|key| (key.index.attributes().0, [Some(key.partition), Some(key.sort)])).collect();
-                if own != keys {
-                    self.breach(of, format!("its keys are {keys:?}, and should be {own:?}"));
-                }
-                take(self, entity);
-            }
-            Err(error) => self.breach(of, format!("it cannot be read: {}", lambda::chain(&error))),
         }
     }
 
@@ -285,6 +237,10 @@ impl Accounts {
         if let Some(customer) = guest.claimed_by {
             self.guests.entry((guest.customer_id, customer)).or_default()[0] = true;
         }
+    }
+
+    fn held(&mut self, claim: Key, by: CustomerId) {
+        self.claim(claim.partition)[0] = Some(by);
     }
 
     /// The two sides of a claim: its holder, and the customer whose profile names it.
@@ -376,14 +332,14 @@ impl Accounts {
 }
 
 /// The item's primary key, as text.
-fn place(item: &Item) -> String {
+fn place(item: &table::Item) -> String {
     let (partition, sort) = Index::Table.attributes();
     let part = |name| item.get(name).and_then(|value| value.as_s().ok()).map_or("?", String::as_str);
     format!("{} {}", part(partition), part(sort))
 }
 
 /// The item's keys in the table and in each index, by the name of the partition key's attribute.
-fn keys(item: &Item) -> BTreeMap<&'static str, [Option<String>; 2]> {
+fn keys(item: &table::Item) -> BTreeMap<&'static str, [Option<String>; 2]> {
     let all = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes);
     let text = |name| item.get(name).and_then(|value| value.as_s().ok()).cloned();
     let keys = all.map(|(partition, sort)| (partition, [text(partition), text(sort)]));

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use key_schema::entity::{ItemKey, Side};
-use key_schema::layout::{Declaration, Direction, Index, Key, PATTERNS, Question, ShopItem};
+use key_schema::layout::{self, Declaration, Direction, Index, Key, PATTERNS, Question};
 use key_schema::value::Timestamp;
 use table::{Answered, AttributeValue, Budget, Item, Segment, read_item};
 use tracing::warn;
@@ -179,7 +179,7 @@ impl Copier {
     /// Asks the questions to which an item leads.
     async fn ask_about(&mut self, comparison: &Comparison, leader: Side, key: &Key, item: Item) -> Result<(), Error> {
         let positions = [Index::Table, Index::Gsi1, Index::Gsi2].map(|index| position(&item, index));
-        let questions = match read_item::<ShopItem>(item) {
+        let questions = match read_item::<layout::Item>(item) {
             Ok(item) => item.questions(),
             Err(error) => {
                 warn!(

@@ -208,7 +208,7 @@ impl Guards {
                             continue;
                         }
                         // The cell has been removed in the meantime.
-                        None => {
+                        None | Some(InStock::Unknown) => {
                             short.push(line.product_id.clone());
                             continue;
                         }

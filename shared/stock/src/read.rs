@@ -153,6 +153,7 @@ impl Marks {
                     (0, (first.put_backs, first.moved))
                 }
                 InStock::StockCell(other) => (other.cell, (other.put_backs, other.moved)),
+                InStock::Unknown => continue,
             };
             marks.of_cells.insert(cell, of_cell);
         }

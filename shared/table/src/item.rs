@@ -21,8 +21,7 @@ pub(crate) fn attributes<T: Stored>(entity: &T) -> Result<Item, Error> {
 /// The item of an entity: its attributes, its `EntityType` and its keys.
 pub fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
     let mut item = attributes(entity)?;
-    item.extend(key(entity.key()));
-    item.extend(entity.index_keys().into_iter().flat_map(key));
+    item.extend(entity.keys().into_iter().flat_map(key));
     Ok(item)
 }
 

@@ -85,7 +85,7 @@ fn item<T: Stored>(entity: &T) -> Result<Item, NoSample> {
     let mut item: Item = serde_dynamo::to_item(entity)?;
     let mut insert = |name: &str, text: String| item.insert(name.to_owned(), AttributeValue::S(text));
     insert(ENTITY_TYPE, T::TYPE.to_owned());
-    for key in [entity.key()].into_iter().chain(entity.index_keys()) {
+    for key in entity.keys() {
         let (partition, sort) = key.index.attributes();
         insert(partition, key.partition);
         insert(sort, key.sort);

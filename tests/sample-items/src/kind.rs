@@ -5,20 +5,140 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::{CancellationCause, OrderStatus, PaymentState};
-use key_schema::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity as _, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
-    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
-    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
-    UsernameClaim, ViewMark, ViewShard,
-};
-use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::Cells;
-use serde_dynamo::{AttributeValue, Item, from_item};
+use key_schema::entity::{CancellationCause, OrderStatus, PaymentState, PaymentStatus, ReturnStatus};
+use key_schema::layout::Item as Stored;
+use serde_dynamo::{Item, from_item};
 
-use super::Revision::First;
-use super::{Kind, Sample, SampleSizes};
+use super::{Sample, SampleSizes};
+use Revision::First;
+
+/// A kind of item, in one of its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No item: a key that finds nothing.
+    Absent,
+    /// A profile.
+    Customer(Revision),
+    /// The tombstone of an erased customer.
+    ErasedCustomer,
+    /// The counters of a customer's orders.
+    CustomerStats(Revision),
+    /// A cart.
+    Cart(Revision),
+    /// An address book.
+    CustomerAddresses,
+    /// The item in the place of an erased customer's cart.
+    ErasedCart,
+    /// A guest who has ordered nothing.
+    Guest,
+    /// A guest who has ordered.
+    KeptGuest,
+    /// An e-mail address in use.
+    EmailClaim,
+    /// A username in use.
+    UsernameClaim,
+    /// A product.
+    Product(Revision),
+    /// A product that is a variant of another.
+    Variant,
+    /// The description of a product, if it is long.
+    ProductDescription,
+    /// The stock of a product.
+    Stock(Revision),
+    /// The first cell of a stock in several cells.
+    FirstCell(Revision),
+    /// Another cell.
+    StockCell(Revision),
+    /// The counters of a product's sales.
+    ProductStats(Revision),
+    /// The number of products of a category.
+    CategoryCount(Revision),
+    /// A shard of a product's views.
+    ViewShard(Revision),
+    /// The mark that a visitor has viewed a product.
+    ViewMark,
+    /// The header of an order.
+    Order(OrderStatus),
+    /// The header of an order that was not paid in time. It has no reason.
+    ExpiredOrder,
+    /// The header of a delivered order with an open return of each line.
+    ReturningOrder,
+    /// The header of an order of which a unit of each line was cancelled or returned.
+    CreditedOrder(OrderStatus),
+    /// A line of an order.
+    OrderItem,
+    /// The address of an order.
+    OrderAddress,
+    /// The invoice of an order whose payment, if any, staff record.
+    Invoice(PaymentState),
+    /// The invoice of an order whose payment was started at the payment provider.
+    CardInvoice(PaymentState),
+    /// The same, if the provider must still capture or void the payment.
+    DueInvoice(PaymentState),
+    /// An invoice that waits for its number. Its payment is due.
+    UnnumberedInvoice,
+    /// The same with its number.
+    NumberedInvoice,
+    /// The counter of the numbers of invoices.
+    InvoiceCounter(Revision),
+    /// The mark of an order whose payment is due.
+    PaymentDue,
+    /// A return of units of an order.
+    Return(ReturnStatus),
+    /// A shipment of units of an order.
+    Shipment,
+    /// The header of an order of which a unit of each line is in a shipment.
+    PackingOrder,
+    /// The header of an order of which a part is delivered.
+    PartlyDeliveredOrder,
+    /// The flag of an order. Another revision has another time.
+    OrderFlag(Revision),
+    /// A queued order.
+    QueuedOrder,
+    /// A queued order that was refused.
+    RefusedOrder,
+    /// A discount code.
+    Discount(Revision),
+    /// A gift card.
+    GiftCard(Revision),
+    /// An order's entry on a gift card.
+    GiftCardEntry(PaymentStatus),
+    /// The tax rates.
+    Taxes(Revision),
+    /// The shipping rates of the shop.
+    ShippingRates,
+    /// The totals of a day.
+    DayTotals(Revision),
+    /// The checkpoint of counting a shard of the stream.
+    StreamCheckpoint(Revision),
+    /// Counts of a batch that are not yet added to the counters.
+    ParkedCounts,
+    /// The right to add the parked counts to the counters.
+    FoldLease(Revision),
+    /// The state of the comparison of counts.
+    Reconciliation(Revision),
+    /// The stored answer to a request that created a product with an idempotency key.
+    KeptProduct,
+    /// The stored answer to a request that adjusted a stock with an idempotency key.
+    KeptAdjustment,
+    /// A move to another table.
+    Move(Revision),
+    /// Items that a move has to copy again.
+    Repair,
+    /// The progress of copying a segment of a table.
+    CopyProgress(Revision),
+}
+
+/// A revision of an item that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// The created item.
+    First,
+    /// Changed, with the same size.
+    Changed,
+    /// Changed, with another index key: a product in another category.
+    Moved,
+}
 
 /// Every kind, except for [`Kind::Absent`].
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
@@ -45,89 +165,69 @@ impl Kind {
     /// The kind of a stored item: the first revision of a kind that has several. `None` for an item that is of no
     /// entity.
     pub fn of(item: &Item) -> Option<Self> {
-        let Some(AttributeValue::S(entity)) = item.get(ENTITY_TYPE) else { return None };
-        Some(match entity.as_str() {
-            Customer::TYPE if item.contains_key("erasedAt") => Self::ErasedCustomer,
-            Customer::TYPE => Self::Customer(First),
-            CustomerStats::TYPE => Self::CustomerStats(First),
-            Cart::TYPE if item.contains_key("erasedAt") => Self::ErasedCart,
-            Cart::TYPE => Self::Cart(First),
-            CustomerAddresses::TYPE => Self::CustomerAddresses,
-            Guest::TYPE => match from_item::<_, Guest>(item.clone()).ok()?.expires_at {
-                Some(_) => Self::Guest,
-                None => Self::KeptGuest,
+        Some(match from_item(item.clone()).ok()? {
+            Stored::Customer(one) if one.is_erased() => Self::ErasedCustomer,
+            Stored::Customer(_) => Self::Customer(First),
+            Stored::CustomerStats(_) => Self::CustomerStats(First),
+            Stored::Cart(one) if one.erased_at.is_some() => Self::ErasedCart,
+            Stored::Cart(_) => Self::Cart(First),
+            Stored::CustomerAddresses(_) => Self::CustomerAddresses,
+            Stored::Guest(one) if one.expires_at.is_some() => Self::Guest,
+            Stored::Guest(_) => Self::KeptGuest,
+            Stored::EmailClaim(_) => Self::EmailClaim,
+            Stored::UsernameClaim(_) => Self::UsernameClaim,
+            Stored::Product(one) if one.variant_of.is_some() => Self::Variant,
+            Stored::Product(_) => Self::Product(First),
+            Stored::ProductDescription(_) => Self::ProductDescription,
+            Stored::Stock(one) if one.cells.is_one() => Self::Stock(First),
+            Stored::Stock(_) => Self::FirstCell(First),
+            Stored::StockCell(_) => Self::StockCell(First),
+            Stored::ProductStats(_) => Self::ProductStats(First),
+            Stored::CategoryCount(_) => Self::CategoryCount(First),
+            Stored::ViewShard(_) => Self::ViewShard(First),
+            Stored::ViewMark(_) => Self::ViewMark,
+            Stored::Order(order) => match order.cancellation.and_then(|cancellation| cancellation.cause) {
+                Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
+                _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
+                _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => Self::PartlyDeliveredOrder,
+                _ if !order.returning.is_empty() => Self::ReturningOrder,
+                None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
+                _ => Self::Order(order.status),
             },
-            EmailClaim::TYPE => Self::EmailClaim,
-            UsernameClaim::TYPE => Self::UsernameClaim,
-            Product::TYPE if item.contains_key("variantOf") => Self::Variant,
-            Product::TYPE => Self::Product(First),
-            ProductDescription::TYPE => Self::ProductDescription,
-            Stock::TYPE => match from_item::<_, Stock>(item.clone()).ok()?.cells {
-                Cells::ONE => Self::Stock(First),
-                _ => Self::FirstCell(First),
-            },
-            StockCell::TYPE => Self::StockCell(First),
-            ProductStats::TYPE => Self::ProductStats(First),
-            CategoryCount::TYPE => Self::CategoryCount(First),
-            ViewShard::TYPE => Self::ViewShard(First),
-            ViewMark::TYPE => Self::ViewMark,
-            Order::TYPE => {
-                let order: Order = from_item(item.clone()).ok()?;
-                match order.cancellation.and_then(|cancellation| cancellation.cause) {
-                    Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
-                    _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
-                    _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => {
-                        Self::PartlyDeliveredOrder
-                    }
-                    _ if !order.returning.is_empty() => Self::ReturningOrder,
-                    None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
-                    _ => Self::Order(order.status),
-                }
-            }
-            OrderItem::TYPE => Self::OrderItem,
-            OrderAddress::TYPE => Self::OrderAddress,
-            Invoice::TYPE => {
-                let invoice: Invoice = from_item(item.clone()).ok()?;
-                if invoice.unnumbered.is_some() {
-                    return Some(Self::UnnumberedInvoice);
-                }
-                if invoice.number.is_some() {
-                    return Some(Self::NumberedInvoice);
-                }
-                let Some(card) = invoice.card() else { return Some(Self::Invoice(invoice.payments.first()?.state())) };
-                match card.state() {
+            Stored::OrderItem(_) => Self::OrderItem,
+            Stored::OrderAddress(_) => Self::OrderAddress,
+            Stored::Invoice(invoice) if invoice.unnumbered.is_some() => Self::UnnumberedInvoice,
+            Stored::Invoice(invoice) if invoice.number.is_some() => Self::NumberedInvoice,
+            Stored::Invoice(invoice) => match invoice.card() {
+                None => Self::Invoice(invoice.payments.first()?.state()),
+                Some(card) => match card.state() {
                     state if card.provider.is_none() => Self::Invoice(state),
                     state if state != PaymentState::RefundDue && card.command().is_some() => Self::DueInvoice(state),
                     state => Self::CardInvoice(state),
-                }
-            }
-            InvoiceCounter::TYPE => Self::InvoiceCounter(First),
-            OrderFlag::TYPE => Self::OrderFlag(First),
-            QueuedOrder::TYPE => match from_item::<_, QueuedOrder>(item.clone()).ok()?.refusal {
-                None => Self::QueuedOrder,
-                Some(_) => Self::RefusedOrder,
+                },
             },
-            Discount::TYPE => Self::Discount(First),
-            GiftCard::TYPE => Self::GiftCard(First),
-            GiftCardEntry::TYPE => Self::GiftCardEntry(from_item::<_, GiftCardEntry>(item.clone()).ok()?.status),
-            PaymentDue::TYPE => Self::PaymentDue,
-            Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
-            ShippingRates::TYPE => Self::ShippingRates,
-            Shipment::TYPE => Self::Shipment,
-            DayTotals::TYPE => Self::DayTotals(First),
-            StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
-            ParkedCounts::TYPE => Self::ParkedCounts,
-            FoldLease::TYPE => Self::FoldLease(First),
-            Taxes::TYPE => Self::Taxes(First),
-            Reconciliation::TYPE => Self::Reconciliation(First),
-            Move::TYPE => Self::Move(First),
-            Repair::TYPE => Self::Repair,
-            CopyProgress::TYPE => Self::CopyProgress(First),
-            IdempotencyRecord::TYPE => match from_item::<_, IdempotencyRecord>(item.clone()).ok()?.status {
-                201 => Self::KeptProduct,
-                _ => Self::KeptAdjustment,
-            },
-            _ => return None,
+            Stored::InvoiceCounter(_) => Self::InvoiceCounter(First),
+            Stored::PaymentDue(_) => Self::PaymentDue,
+            Stored::OrderFlag(_) => Self::OrderFlag(First),
+            Stored::Return(one) => Self::Return(one.status),
+            Stored::Shipment(_) => Self::Shipment,
+            Stored::QueuedOrder(one) if one.refusal.is_some() => Self::RefusedOrder,
+            Stored::QueuedOrder(_) => Self::QueuedOrder,
+            Stored::Discount(_) => Self::Discount(First),
+            Stored::GiftCard(_) => Self::GiftCard(First),
+            Stored::GiftCardEntry(one) => Self::GiftCardEntry(one.status),
+            Stored::Taxes(_) => Self::Taxes(First),
+            Stored::ShippingRates(_) => Self::ShippingRates,
+            Stored::DayTotals(_) => Self::DayTotals(First),
+            Stored::StreamCheckpoint(_) => Self::StreamCheckpoint(First),
+            Stored::ParkedCounts(_) => Self::ParkedCounts,
+            Stored::FoldLease(_) => Self::FoldLease(First),
+            Stored::Reconciliation(_) => Self::Reconciliation(First),
+            Stored::IdempotencyRecord(one) if one.status == 201 => Self::KeptProduct,
+            Stored::IdempotencyRecord(_) => Self::KeptAdjustment,
+            Stored::Move(_) => Self::Move(First),
+            Stored::Repair(_) => Self::Repair,
+            Stored::CopyProgress(_) => Self::CopyProgress(First),
         })
     }
 

@@ -3,7 +3,8 @@
 mod images;
 mod kind;
 
-use key_schema::entity::{OrderStatus, PaymentState, PaymentStatus, ReturnStatus};
+pub use kind::{Kind, Revision};
+
 use key_schema::value::Invalid;
 use serde_dynamo::Item;
 
@@ -67,134 +68,6 @@ impl SampleSizes {
         cells: 8,
         batch: Batch { customers: 1, products: 2, days: 1 },
     };
-}
-
-/// A kind of item, in one of its states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// No item: a key that finds nothing.
-    Absent,
-    /// A profile.
-    Customer(Revision),
-    /// The tombstone of an erased customer.
-    ErasedCustomer,
-    /// The counters of a customer's orders.
-    CustomerStats(Revision),
-    /// A cart.
-    Cart(Revision),
-    /// An address book.
-    CustomerAddresses,
-    /// The item in the place of an erased customer's cart.
-    ErasedCart,
-    /// A guest who has ordered nothing.
-    Guest,
-    /// A guest who has ordered.
-    KeptGuest,
-    /// An e-mail address in use.
-    EmailClaim,
-    /// A username in use.
-    UsernameClaim,
-    /// A product.
-    Product(Revision),
-    /// A product that is a variant of another.
-    Variant,
-    /// The description of a product, if it is long.
-    ProductDescription,
-    /// The stock of a product.
-    Stock(Revision),
-    /// The first cell of a stock in several cells.
-    FirstCell(Revision),
-    /// Another cell.
-    StockCell(Revision),
-    /// The counters of a product's sales.
-    ProductStats(Revision),
-    /// The number of products of a category.
-    CategoryCount(Revision),
-    /// A shard of a product's views.
-    ViewShard(Revision),
-    /// The mark that a visitor has viewed a product.
-    ViewMark,
-    /// The header of an order.
-    Order(OrderStatus),
-    /// The header of an order that was not paid in time. It has no reason.
-    ExpiredOrder,
-    /// The header of a delivered order with an open return of each line.
-    ReturningOrder,
-    /// The header of an order of which a unit of each line was cancelled or returned.
-    CreditedOrder(OrderStatus),
-    /// A line of an order.
-    OrderItem,
-    /// The address of an order.
-    OrderAddress,
-    /// The invoice of an order whose payment, if any, staff record.
-    Invoice(PaymentState),
-    /// The invoice of an order whose payment was started at the payment provider.
-    CardInvoice(PaymentState),
-    /// The same, if the provider must still capture or void the payment.
-    DueInvoice(PaymentState),
-    /// An invoice that waits for its number. Its payment is due.
-    UnnumberedInvoice,
-    /// The same with its number.
-    NumberedInvoice,
-    /// The counter of the numbers of invoices.
-    InvoiceCounter(Revision),
-    /// The mark of an order whose payment is due.
-    PaymentDue,
-    /// A return of units of an order.
-    Return(ReturnStatus),
-    /// A shipment of units of an order.
-    Shipment,
-    /// The header of an order of which a unit of each line is in a shipment.
-    PackingOrder,
-    /// The header of an order of which a part is delivered.
-    PartlyDeliveredOrder,
-    /// The flag of an order. Another revision has another time.
-    OrderFlag(Revision),
-    /// A queued order.
-    QueuedOrder,
-    /// A queued order that was refused.
-    RefusedOrder,
-    /// A discount code.
-    Discount(Revision),
-    /// A gift card.
-    GiftCard(Revision),
-    /// An order's entry on a gift card.
-    GiftCardEntry(PaymentStatus),
-    /// The tax rates.
-    Taxes(Revision),
-    /// The shipping rates of the shop.
-    ShippingRates,
-    /// The totals of a day.
-    DayTotals(Revision),
-    /// The checkpoint of counting a shard of the stream.
-    StreamCheckpoint(Revision),
-    /// Counts of a batch that are not yet added to the counters.
-    ParkedCounts,
-    /// The right to add the parked counts to the counters.
-    FoldLease(Revision),
-    /// The state of the comparison of counts.
-    Reconciliation(Revision),
-    /// The stored answer to a request that created a product with an idempotency key.
-    KeptProduct,
-    /// The stored answer to a request that adjusted a stock with an idempotency key.
-    KeptAdjustment,
-    /// A move to another table.
-    Move(Revision),
-    /// Items that a move has to copy again.
-    Repair,
-    /// The progress of copying a segment of a table.
-    CopyProgress(Revision),
-}
-
-/// A revision of an item that changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revision {
-    /// The created item.
-    First,
-    /// Changed, with the same size.
-    Changed,
-    /// Changed, with another index key: a product in another category.
-    Moved,
 }
 
 /// One item of each kind.

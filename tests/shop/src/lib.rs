@@ -348,7 +348,7 @@ impl Shop {
         let item: Item = serde_dynamo::to_item(entity).expect("an item");
         let mut item = serde_json::to_value(item).expect("JSON");
         item[ENTITY_TYPE] = json!({ "S": T::TYPE });
-        for key in entity.index_keys().into_iter().chain([entity.key()]) {
+        for key in entity.keys() {
             let (partition, sort) = key.index.attributes();
             (item[partition], item[sort]) = (json!({ "S": key.partition }), json!({ "S": key.sort }));
         }

@@ -5,6 +5,7 @@ use key_schema::entity::{
     OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund,
     Reduction, Refusal, Rejection, Stock, StockCell, TaxRate,
 };
+use key_schema::layout::Item;
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
 
@@ -30,26 +31,24 @@ fn tax() -> LineTax {
 pub fn rare(samples: &[Image]) -> Vec<Image> {
     let mut rare = Vec::new();
     for sample in samples {
-        let item = || sample.item.clone();
-        match (sample.entity.as_str(), sample.state.as_str()) {
-            ("order", "Order(Pending)") => {
-                let order: Order = from_item(item()).expect("an order");
+        match (from_item(sample.item.clone()).expect("an item"), sample.state.as_str()) {
+            (Item::Order(order), "Order(Pending)") => {
                 assert_eq!(order.status, OrderStatus::Pending);
                 let mut codes = order.codes.clone();
                 codes.push(CodeUse { code: "FREE".parse().expect("a code"), amount: amount(), counted: false });
-                rare.push(image("Order(Codes)", &Order { codes, ..order.clone() }));
+                rare.push(image("Order(Codes)", Order { codes, ..order.clone() }));
                 let shipping = Some(amount());
-                rare.push(image("Order(Shipping)", &Order { shipping, has_address: true, ..order.clone() }));
+                rare.push(image("Order(Shipping)", Order { shipping, has_address: true, ..order.clone() }));
                 let product_id = product();
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
                 let imported_at = Some(later());
                 let taxed = Order { tax: Some(amount()), shipping_tax: Some(tax()), ..order.clone() };
-                rare.push(image("Order(Taxed)", &taxed));
+                rare.push(image("Order(Taxed)", taxed));
                 rare.push(image(
                     "Order(Returned)",
-                    &Order {
+                    Order {
                         credits,
                         returning,
                         return_count: 2,
@@ -60,96 +59,83 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                     },
                 ));
             }
-            ("orderItem", _) => {
-                let line: OrderItem = from_item(item()).expect("a line");
+            (Item::OrderItem(line), _) => {
                 let imported_at = Some(later());
-                rare.push(image("OrderItem(Imported)", &OrderItem { imported_at, uncounted: true, ..line.clone() }));
+                rare.push(image("OrderItem(Imported)", OrderItem { imported_at, uncounted: true, ..line.clone() }));
                 let discounted = OrderLine { discount: Some(amount()), ..line.line.clone() };
-                rare.push(image("OrderItem(Discounted)", &OrderItem { line: discounted, ..line.clone() }));
+                rare.push(image("OrderItem(Discounted)", OrderItem { line: discounted, ..line.clone() }));
                 let taxed = OrderLine { tax: Some(tax()), ..line.line };
-                rare.push(image("OrderItem(Taxed)", &OrderItem { line: taxed, ..line }));
+                rare.push(image("OrderItem(Taxed)", OrderItem { line: taxed, ..line }));
             }
-            ("giftCard", "GiftCard(First)") => {
-                let card: GiftCard = from_item(item()).expect("a card");
+            (Item::GiftCard(card), "GiftCard(First)") => {
                 let blocked = GiftCard { blocked: true, valid_until: Some(later()), version: MARK, ..card };
-                rare.push(image("GiftCard(Blocked)", &blocked));
+                rare.push(image("GiftCard(Blocked)", blocked));
             }
-            ("giftCardEntry", "GiftCardEntry(Captured)") => {
-                let entry: GiftCardEntry = from_item(item()).expect("an entry");
-                rare.push(image("GiftCardEntry(Credited)", &GiftCardEntry { returned: 99, ..entry }));
+            (Item::GiftCardEntry(entry), "GiftCardEntry(Captured)") => {
+                rare.push(image("GiftCardEntry(Credited)", GiftCardEntry { returned: 99, ..entry }));
             }
-            ("invoice", "Invoice(Captured)" | "CardInvoice(Captured)") => {
-                let mut invoice: Invoice = from_item(item()).expect("an invoice");
+            (Item::Invoice(mut invoice), "Invoice(Captured)" | "CardInvoice(Captured)") => {
                 let taxes = vec![RateTax { rate: tax().rate, net: amount(), tax: amount() }];
-                rare.push(image(&sample.state.replace("Captured", "Taxed"), &Invoice { taxes, ..invoice.clone() }));
+                rare.push(image(&sample.state.replace("Captured", "Taxed"), Invoice { taxes, ..invoice.clone() }));
                 invoice.payments.iter_mut().for_each(credit);
-                rare.push(image(&sample.state.replace("Captured", "Credited"), &invoice));
+                rare.push(image(&sample.state.replace("Captured", "Credited"), invoice));
             }
-            ("paymentDue", _) => {
-                let mark: PaymentDue = from_item(item()).expect("a mark");
-                rare.push(image("PaymentDue(Lapsed)", &PaymentDue { lapsed: true, ..mark }));
+            (Item::PaymentDue(mark), _) => {
+                rare.push(image("PaymentDue(Lapsed)", PaymentDue { lapsed: true, ..mark }));
             }
-            ("customer", "Customer(First)") => {
-                let customer: Customer = from_item(item()).expect("a customer");
+            (Item::Customer(customer), "Customer(First)") => {
                 let guests = vec!["guest-claimed".parse().expect("an id")];
-                rare.push(image("Customer(Claiming)", &Customer { guests, ..customer }));
+                rare.push(image("Customer(Claiming)", Customer { guests, ..customer }));
             }
-            ("guest", "KeptGuest") => {
-                let guest: Guest = from_item(item()).expect("a guest");
+            (Item::Guest(guest), "KeptGuest") => {
                 let claimed_by = Some("claimant".parse().expect("an id"));
-                rare.push(image("Guest(Claimed)", &Guest { claimed_by, ..guest }));
+                rare.push(image("Guest(Claimed)", Guest { claimed_by, ..guest }));
             }
-            ("product", "Product(First)") => {
-                let product: Product = from_item(item()).expect("a product");
+            (Item::Product(product), "Product(First)") => {
                 let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let weight_grams = Some(250.try_into().expect("a weight"));
-                rare.push(image("Product(Weighing)", &Product { weight_grams, ..product.clone() }));
-                rare.push(image("Product(Unlisted)", &Product { listed: false, ..product.clone() }));
-                rare.push(image("Product(WithImages)", &Product { images, ..product }));
-                rare.push(image("Product(Described)", &described));
-                rare.push(image("ProductDescription(Long)", &long));
+                rare.push(image("Product(Weighing)", Product { weight_grams, ..product.clone() }));
+                rare.push(image("Product(Unlisted)", Product { listed: false, ..product.clone() }));
+                rare.push(image("Product(WithImages)", Product { images, ..product }));
+                rare.push(image("Product(Described)", described));
+                rare.push(image("ProductDescription(Long)", long));
             }
-            ("stock", "FirstCell(First)") => {
-                let stock: Stock = from_item(item()).expect("a stock");
+            (Item::Stock(stock), "FirstCell(First)") => {
                 let recalled = Stock { price_version: MARK, recalled: true, ..stock.clone() };
-                rare.push(image("FirstCell(Recalled)", &recalled));
+                rare.push(image("FirstCell(Recalled)", recalled));
                 let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
-                rare.push(image("FirstCell(Marked)", &marks));
+                rare.push(image("FirstCell(Marked)", marks));
             }
-            ("stockCell", "StockCell(First)") => {
-                let cell: StockCell = from_item(item()).expect("a cell");
+            (Item::StockCell(cell), "StockCell(First)") => {
                 let marks = StockCell { price_version: MARK, put_backs: MARK, moved: -7, ..cell };
-                rare.push(image("StockCell(Marked)", &marks));
+                rare.push(image("StockCell(Marked)", marks));
             }
-            ("discount", "Discount(First)") => {
-                let code: Discount = from_item(item()).expect("a discount");
+            (Item::Discount(code), "Discount(First)") => {
                 let (from, to) = (Some(code.created_at), Some(later()));
-                rare.push(image("Discount(Uncounted)", &Discount { max_uses: None, from, to, ..code.clone() }));
+                rare.push(image("Discount(Uncounted)", Discount { max_uses: None, from, to, ..code.clone() }));
                 let revoked = Discount { revoked: true, version: MARK, ..code.clone() };
-                rare.push(image("Discount(Revoked)", &revoked));
+                rare.push(image("Discount(Revoked)", revoked));
                 let category = Some("cups".parse().expect("a category"));
-                rare.push(image("Discount(OfCategory)", &Discount { category, ..code.clone() }));
-                rare.push(image("Discount(Combinable)", &Discount { combinable: true, ..code.clone() }));
+                rare.push(image("Discount(OfCategory)", Discount { category, ..code.clone() }));
+                rare.push(image("Discount(Combinable)", Discount { combinable: true, ..code.clone() }));
                 let fixed = Discount { reduction: Reduction::Amount(amount()), min_subtotal: Some(amount()), ..code };
-                rare.push(image("Discount(Fixed)", &fixed));
+                rare.push(image("Discount(Fixed)", fixed));
             }
-            ("reconciliation", "Reconciliation(First)") => {
-                let compared: Reconciliation = from_item(item()).expect("a comparison");
+            (Item::Reconciliation(compared), "Reconciliation(First)") => {
                 let resume = Some("where it goes on".to_owned());
-                rare.push(image("Reconciliation(Interrupted)", &Reconciliation { resume, ..compared }));
+                rare.push(image("Reconciliation(Interrupted)", Reconciliation { resume, ..compared }));
             }
-            ("queuedOrder", "QueuedOrder") => {
-                let queued: QueuedOrder = from_item(item()).expect("an order that waits");
+            (Item::QueuedOrder(queued), "QueuedOrder") => {
                 let max_total = Some(amount());
-                rare.push(image("QueuedOrder(Limited)", &QueuedOrder { max_total, ..queued.clone() }));
+                rare.push(image("QueuedOrder(Limited)", QueuedOrder { max_total, ..queued.clone() }));
                 let dead_since = Some(later());
-                rare.push(image("QueuedOrder(Dead)", &QueuedOrder { dead_since, ..queued.clone() }));
+                rare.push(image("QueuedOrder(Dead)", QueuedOrder { dead_since, ..queued.clone() }));
                 rare.extend(rejections().into_iter().map(|rejection| {
                     let state = format!("RefusedOrder({})", reason(&rejection));
                     let refusal = Some(Refusal { at: later(), rejection });
-                    image(&state, &QueuedOrder { refusal, ..queued.clone() })
+                    image(&state, QueuedOrder { refusal, ..queued.clone() })
                 }));
             }
             _ => {}

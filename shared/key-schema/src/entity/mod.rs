@@ -75,63 +75,8 @@ pub use tax::{
 };
 pub use uncounted::{Span, Uncounted};
 
-/// A kind of item.
+/// A kind of item. All of them are in the list of [`Item`](crate::layout::Item).
 pub trait Entity {
     /// The entity's name: the value of the item's attribute `EntityType`.
     const TYPE: &'static str;
-}
-
-macro_rules! entities {
-    ($($entity:ident = $name:literal)+) => {$(
-        impl Entity for $entity {
-            const TYPE: &'static str = $name;
-        }
-    )+
-
-    /// The names of all entities, for the test that each has a place in the layout.
-    #[cfg(test)]
-    pub(crate) const TYPES: &[&str] = &[$($name),+];
-    };
-}
-
-entities! {
-    Customer = "customer"
-    CustomerStats = "customerStats"
-    EmailClaim = "emailClaim"
-    UsernameClaim = "usernameClaim"
-    Cart = "cart"
-    CustomerAddresses = "customerAddresses"
-    Guest = "guest"
-    Product = "product"
-    ProductDescription = "productDescription"
-    Stock = "stock"
-    StockCell = "stockCell"
-    ProductStats = "productStats"
-    CategoryCount = "categoryCount"
-    ViewShard = "viewShard"
-    ViewMark = "viewMark"
-    Order = "order"
-    OrderItem = "orderItem"
-    OrderAddress = "orderAddress"
-    OrderFlag = "orderFlag"
-    Return = "return"
-    Shipment = "shipment"
-    QueuedOrder = "queuedOrder"
-    Invoice = "invoice"
-    InvoiceCounter = "invoiceCounter"
-    PaymentDue = "paymentDue"
-    Discount = "discount"
-    GiftCard = "giftCard"
-    GiftCardEntry = "giftCardEntry"
-    Taxes = "taxes"
-    ShippingRates = "shippingRates"
-    DayTotals = "dayTotals"
-    StreamCheckpoint = "streamCheckpoint"
-    ParkedCounts = "parkedCounts"
-    FoldLease = "foldLease"
-    Reconciliation = "reconciliation"
-    IdempotencyRecord = "idempotencyRecord"
-    Move = "move"
-    Repair = "repair"
-    CopyProgress = "copyProgress"
 }

@@ -7,13 +7,12 @@
 //!
 //! The profile's entry in GSI2, `o#~`, sorts just after the customer's newest order.
 
-use serde::{Deserialize, Serialize};
-
-use crate::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Entity as _, Guest};
+use crate::entity::{Customer, CustomerStats, Guest};
 use crate::value::CustomerId;
 
 use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+    collection,
 };
 
 /// The partition of a customer, in the table and in GSI2.
@@ -57,20 +56,17 @@ impl CustomerStats {
     }
 }
 
-/// An item of a customer's collection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InCustomer {
-    Customer(Customer),
-    Cart(Cart),
-    CustomerAddresses(CustomerAddresses),
-    /// The profile of a guest, in the place of a customer's.
-    Guest(Guest),
-    /// The counters of the customer's orders.
-    CustomerStats(CustomerStats),
-    /// An item that a newer release wrote.
-    #[serde(other)]
-    Unknown,
+collection! {
+    /// An item of a customer's collection.
+    InCustomer {
+        Customer
+        Cart
+        CustomerAddresses
+        /// The profile of a guest, in the place of a customer's.
+        Guest
+        /// The counters of the customer's orders.
+        CustomerStats
+    }
 }
 
 /// A customer's profile and stats.
@@ -109,7 +105,7 @@ impl AccessPattern for CustomerById<'_> {
         number: 1,
         question: "a customer by id",
         place: PlaceText { sort: "", ..CUSTOMER.text() },
-        entities: &[Customer::TYPE, Cart::TYPE, CustomerAddresses::TYPE, Guest::TYPE, CustomerStats::TYPE],
+        entities: InCustomer::KINDS,
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
         bound: Bound::Collection(5),

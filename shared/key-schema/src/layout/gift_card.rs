@@ -4,14 +4,12 @@
 //! |---|---|---|---|
 //! | 19 [`GiftCardByCode`] | table | `g#{code}` | all |
 
-use serde::{Deserialize, Serialize};
-
-use crate::entity::{Entity as _, GiftCard, GiftCardEntry};
+use crate::entity::{GiftCard, GiftCardEntry};
 use crate::value::{GiftCardCode, OrderId};
 
 use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    order,
+    collection, order,
 };
 
 const COLLECTION: Template<(GiftCardCode,)> = Template::new("g#{code}");
@@ -42,16 +40,13 @@ impl Stored for GiftCardEntry {
     }
 }
 
-/// An item of a gift card's collection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InGiftCard {
-    GiftCard(GiftCard),
-    /// The use of the card by an order.
-    GiftCardEntry(GiftCardEntry),
-    /// An item that a newer release wrote.
-    #[serde(other)]
-    Unknown,
+collection! {
+    /// An item of a gift card's collection.
+    InGiftCard {
+        GiftCard
+        /// The use of the card by an order.
+        GiftCardEntry
+    }
 }
 
 /// A gift card and its entries, the card first.
@@ -81,7 +76,7 @@ impl AccessPattern for GiftCardByCode<'_> {
         number: 19,
         question: "a gift card and its entries",
         place: PlaceText { sort: "", ..GIFT_CARD.text() },
-        entities: &[GiftCard::TYPE, GiftCardEntry::TYPE],
+        entities: InGiftCard::KINDS,
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
         bound: Bound::All,

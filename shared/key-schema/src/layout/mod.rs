@@ -15,6 +15,7 @@ mod guest;
 mod idempotency_record;
 mod invoice;
 mod invoice_counter;
+mod item;
 mod layouts;
 mod moving;
 mod order;
@@ -31,7 +32,6 @@ mod range;
 mod reconciliation;
 mod relations;
 mod returns;
-mod shipments;
 mod shipping;
 mod stock;
 mod stream_checkpoint;
@@ -53,6 +53,7 @@ pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{
     ImportedInvoiceById, InvoiceById, InvoiceOfOrder, InvoicesDue, InvoicesOfCustomer, PaymentsOfInvoice,
 };
+pub use item::{ENTITIES, Item};
 pub use layouts::{Layout, SpelledPlace};
 pub use moving::{OF_A_MOVE, RepairsDue};
 pub use order::{
@@ -65,7 +66,7 @@ pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Sto
 pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory, VariantsOfProduct, WholeProduct};
-pub use question::{Question, Reads, ShopItem};
+pub use question::{Question, Reads};
 pub use range::SortRange;
 pub use relations::{ALONE, Number, RELATIONS, Relation};
 pub use returns::OpenReturns;
@@ -75,17 +76,8 @@ pub use taxes::TaxesOfShop;
 pub use template::{Arity, Full, Prefix, Template, spells};
 pub use view::{InViews, ViewsOfProduct};
 
-use crate::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    Entity, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, Move, Order,
-    OrderAddress, OrderFlag, OrderItem, ParkedCounts, PaymentDue, Product, ProductDescription, ProductStats,
-    QueuedOrder, Reconciliation, Repair, Return, Shipment, ShippingRates, Stock, StockCell, StreamCheckpoint, Taxes,
-    UsernameClaim, ViewMark, ViewShard,
-};
-
-macro_rules! stored {
-    ($($entity:ident)+) => { &[$((<$entity as Entity>::TYPE, <$entity as Stored>::PLACES)),+] };
-}
+use crate::entity::Invoice;
+use item::collection;
 
 /// The attribute with the item's kind.
 pub const ENTITY_TYPE: &str = "EntityType";
@@ -99,16 +91,6 @@ pub const COPIED: &str = "copied";
 
 /// The value of [`COPIED`] in a copy that is removed next, because the item it copies is gone.
 pub const REMOVED: &str = "removed";
-
-/// Every stored entity, with its places.
-pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats Cart CustomerAddresses Guest EmailClaim UsernameClaim
-    Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
-    Order OrderItem OrderAddress Invoice InvoiceCounter PaymentDue OrderFlag Return Shipment QueuedOrder
-    Discount GiftCard GiftCardEntry Taxes ShippingRates
-    DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
-    Move Repair CopyProgress
-];
 
 /// The entity of the item with this key of the table.
 pub fn entity_at(key: &Key) -> Option<&'static str> {

@@ -7,17 +7,12 @@
 //! | 11 [`OrdersOfCustomer`], 12 [`ProfileAndOrders`] | GSI2 | `c#{customerId}` | `o#{placedAt}#{orderId}` |
 //! | 15 [`OrdersOfStatus`] | GSI1 | `s#{status}#{shard}` | `{placedAt}#{orderId}` |
 
-use serde::{Deserialize, Serialize};
-
-use crate::entity::{
-    Customer, Entity as _, Invoice, Order, OrderAddress, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder,
-    Return, Shipment, WholeOrder,
-};
-use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
+use crate::entity::{Customer, Entity as _, Order, OrderStatus, QueuedOrder, Shipment, WholeOrder};
+use crate::value::{CustomerId, OrderId, ShipmentId, TimeRange, Timestamp};
 
 use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    customer,
+    collection, customer,
 };
 
 /// The partition of an order's item collection.
@@ -30,6 +25,8 @@ const BY_STATUS: Place<(OrderStatus, u8), (Timestamp, OrderId)> =
     Place::gsi1(Template::new("s#{status}#{shard}"), BY_TIME);
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId)> =
     Place::gsi2(customer::COLLECTION, Template::new("o#{placedAt}#{orderId}"));
+
+const SHIPMENT: Place<(OrderId,), (ShipmentId,)> = Place::table(COLLECTION, Template::new("sh#{shipmentId}"));
 
 impl Stored for Order {
     const PLACES: &'static [PlaceText] = &[ORDER.text(), BY_STATUS.text(), OF_CUSTOMER.text()];
@@ -53,24 +50,28 @@ impl Order {
     }
 }
 
-/// An item of an order's collection.
-#[allow(clippy::large_enum_variant, reason = "each collection has one header, and a box would be one allocation more")]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InOrder {
-    Order(Order),
-    OrderItem(OrderItem),
-    OrderAddress(OrderAddress),
-    Invoice(Invoice),
-    OrderFlag(OrderFlag),
-    PaymentDue(PaymentDue),
-    Return(Return),
-    Shipment(Shipment),
-    /// The item of the order in the queue.
-    QueuedOrder(QueuedOrder),
-    /// An item that a newer release wrote.
-    #[serde(other)]
-    Unknown,
+impl Stored for Shipment {
+    const PLACES: &'static [PlaceText] = &[SHIPMENT.text()];
+
+    fn key(&self) -> Key {
+        SHIPMENT.key((&self.order_id,), (&self.shipment_id,))
+    }
+}
+
+collection! {
+    /// An item of an order's collection.
+    InOrder {
+        Order
+        OrderItem
+        OrderAddress
+        Invoice
+        OrderFlag
+        PaymentDue
+        Return
+        Shipment
+        /// The item of the order in the queue.
+        QueuedOrder
+    }
 }
 
 /// An order with all items of its collection.
@@ -135,17 +136,7 @@ impl AccessPattern for OrderById<'_> {
         number: 3,
         question: "an order by its id, with lines, address, invoice, flag, returns and shipments",
         place: PlaceText { sort: "", ..ORDER.text() },
-        entities: &[
-            Order::TYPE,
-            OrderItem::TYPE,
-            OrderAddress::TYPE,
-            Invoice::TYPE,
-            OrderFlag::TYPE,
-            PaymentDue::TYPE,
-            Return::TYPE,
-            Shipment::TYPE,
-            QueuedOrder::TYPE,
-        ],
+        entities: InOrder::KINDS,
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
         // The header, 40 lines, address, invoice, flag, mark, queue item, 20 returns and 20 shipments.
@@ -190,18 +181,13 @@ impl AccessPattern for OrdersOfCustomer<'_> {
     }
 }
 
-/// A customer's profile or one of the customer's orders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::large_enum_variant, reason = "all but one are orders")]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are orders")]
-pub enum ProfileOrOrder {
-    /// The profile, which comes first.
-    Customer(Customer),
-    Order(Order),
-    /// An item that a newer release wrote.
-    #[serde(other)]
-    Unknown,
+collection! {
+    /// A customer's profile or one of the customer's orders.
+    ProfileOrOrder {
+        Order
+        /// The profile, which comes first.
+        Customer
+    }
 }
 
 /// A customer's profile and then the customer's orders, newest first, in one Query.
@@ -230,7 +216,7 @@ impl AccessPattern for ProfileAndOrders<'_> {
     const DECLARED: Declaration = Declaration {
         number: 12,
         question: "a customer's profile and newest orders",
-        entities: &[Order::TYPE, Customer::TYPE],
+        entities: ProfileOrOrder::KINDS,
         ..OrdersOfCustomer::DECLARED
     };
 

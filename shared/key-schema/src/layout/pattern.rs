@@ -23,6 +23,11 @@ pub trait Stored: Entity + Serialize + DeserializeOwned {
     fn index_keys(&self) -> Vec<Key> {
         Vec::new()
     }
+
+    /// All of its keys, that of the item itself first.
+    fn keys(&self) -> Vec<Key> {
+        std::iter::once(self.key()).chain(self.index_keys()).collect()
+    }
 }
 
 /// One question that a Query on the table or an index answers.

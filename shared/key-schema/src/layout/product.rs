@@ -6,13 +6,12 @@
 //! | 14 [`ProductsOfCategory`] | GSI1 | `cat#{category}` | `p#{productId}` |
 //! | 32 [`VariantsOfProduct`] | GSI2 | `p#{productId}` | `p#{productId}` |
 
-use serde::{Deserialize, Serialize};
-
 use crate::entity::{Entity as _, Product, ProductDescription, ProductStats, Stock};
 use crate::value::{Category, ProductId};
 
 use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+    collection,
 };
 
 /// The partition of a product in the table. Also its sort key in lists of products and in orders.
@@ -91,20 +90,17 @@ impl ProductStats {
     }
 }
 
-/// An item of a product's collection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InProduct {
-    Product(Product),
-    /// The whole description, if it is long.
-    ProductDescription(ProductDescription),
-    /// The stock, or its first cell.
-    Stock(Stock),
-    /// The counters of the product's sales.
-    ProductStats(ProductStats),
-    /// An item that a newer release wrote.
-    #[serde(other)]
-    Unknown,
+collection! {
+    /// An item of a product's collection.
+    InProduct {
+        Product
+        /// The whole description, if it is long.
+        ProductDescription
+        /// The stock, or its first cell.
+        Stock
+        /// The counters of the product's sales.
+        ProductStats
+    }
 }
 
 /// The items of a product's collection.
@@ -147,7 +143,7 @@ impl AccessPattern for ProductById<'_> {
         number: 2,
         question: "a product by id, with description, stock and stats",
         place: PlaceText { sort: "", ..PRODUCT.text() },
-        entities: &[Product::TYPE, ProductDescription::TYPE, Stock::TYPE, ProductStats::TYPE],
+        entities: InProduct::KINDS,
         consistency: Consistency::Eventual,
         direction: Direction::Ascending,
         bound: Bound::Collection(4),

@@ -3,22 +3,15 @@
 //! A question can be asked of a table without knowing the type of its pattern. Each item of the shop leads to the
 //! questions whose answers contain it, so a walk over a table leads to every question that the table can answer.
 
-use serde::Deserialize;
-
-use crate::entity::{
-    Cart, CategoryCount, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
-    GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription,
-    ProductStats, QueuedOrder, Return, Shipment, ShippingRates, Stock, StockCell, Taxes, UsernameClaim, ViewShard,
-};
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
 use super::{
     AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById,
     CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, ImportedInvoiceById,
-    InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
-    OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
-    ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays,
-    VariantsOfProduct, ViewsOfProduct,
+    InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Item, Key, OpenReturns, OrderById, OrdersOfCustomer,
+    OrdersOfProduct, OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory,
+    ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop,
+    TotalsOfDays, VariantsOfProduct, ViewsOfProduct,
 };
 
 /// An access pattern with its parameters.
@@ -76,128 +69,89 @@ impl Question {
     }
 }
 
-/// An item of the shop.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum ShopItem {
-    Customer(Customer),
-    CustomerStats(CustomerStats),
-    Cart(Cart),
-    CustomerAddresses(CustomerAddresses),
-    Guest(Guest),
-    EmailClaim(EmailClaim),
-    UsernameClaim(UsernameClaim),
-    Product(Product),
-    ProductDescription(ProductDescription),
-    ProductStats(ProductStats),
-    Stock(Stock),
-    StockCell(StockCell),
-    ViewShard(ViewShard),
-    CategoryCount(CategoryCount),
-    Order(Box<Order>),
-    OrderItem(OrderItem),
-    OrderAddress(OrderAddress),
-    OrderFlag(OrderFlag),
-    Invoice(Invoice),
-    PaymentDue(PaymentDue),
-    Return(Return),
-    Shipment(Shipment),
-    QueuedOrder(Box<QueuedOrder>),
-    Discount(Discount),
-    GiftCard(GiftCard),
-    GiftCardEntry(GiftCardEntry),
-    ShippingRates(ShippingRates),
-    Taxes(Taxes),
-    DayTotals(DayTotals),
-    /// An item that no access pattern finds, or one that a newer release wrote.
-    #[serde(other)]
-    Other,
-}
-
-impl ShopItem {
-    /// The questions whose answers contain this item: every access pattern that finds items of this kind.
+impl Item {
+    /// The questions of the shop whose answers contain this item: every access pattern that finds items of this kind.
     pub fn questions(&self) -> Vec<Question> {
         let all = &TimeRange::default();
         match self {
-            Self::Customer(Customer { customer_id: customer, .. }) => {
-                vec![of_customer(customer), Question::of(&ProfileAndOrders { customer })]
+            Self::Customer(one) => {
+                vec![of_customer(&one.customer_id), Question::of(&ProfileAndOrders { customer: &one.customer_id })]
             }
-            Self::CustomerStats(CustomerStats { customer_id: customer, .. })
-            | Self::Guest(Guest { customer_id: customer, .. }) => vec![of_customer(customer)],
-            Self::Cart(Cart { customer_id: customer, .. }) => {
-                vec![of_customer(customer), Question::of(&CartOfCustomer { customer })]
+            Self::CustomerStats(one) => vec![of_customer(&one.customer_id)],
+            Self::Guest(one) => vec![of_customer(&one.customer_id)],
+            Self::Cart(one) => {
+                vec![of_customer(&one.customer_id), Question::of(&CartOfCustomer { customer: &one.customer_id })]
             }
-            Self::CustomerAddresses(CustomerAddresses { customer_id: customer, .. }) => {
-                vec![of_customer(customer), Question::of(&AddressesOfCustomer { customer })]
+            Self::CustomerAddresses(one) => {
+                vec![of_customer(&one.customer_id), Question::of(&AddressesOfCustomer { customer: &one.customer_id })]
             }
-            Self::EmailClaim(EmailClaim { email, .. }) => vec![Question::of(&CustomerByEmail { email })],
-            Self::UsernameClaim(UsernameClaim { username, .. }) => vec![Question::of(&CustomerByUsername { username })],
-            Self::Product(Product { product_id: product, category, variant_of, .. }) => {
-                let of_variant = variant_of.iter().map(|product| Question::of(&VariantsOfProduct { product }));
-                let in_list = Question::of(&ProductsOfCategory { category });
-                [of_product(product), views_of_product(product, 0), in_list].into_iter().chain(of_variant).collect()
+            Self::EmailClaim(one) => vec![Question::of(&CustomerByEmail { email: &one.email })],
+            Self::UsernameClaim(one) => vec![Question::of(&CustomerByUsername { username: &one.username })],
+            Self::Product(one) => {
+                let of_variant = one.variant_of.iter().map(|product| Question::of(&VariantsOfProduct { product }));
+                let in_list = Question::of(&ProductsOfCategory { category: &one.category });
+                let others = [of_product(&one.product_id), views_of_product(&one.product_id, 0), in_list];
+                others.into_iter().chain(of_variant).collect()
             }
-            Self::ProductDescription(ProductDescription { product_id: product, .. }) => vec![of_product(product)],
-            Self::ProductStats(ProductStats { product_id: product, .. }) => {
-                vec![of_product(product), views_of_product(product, 0)]
-            }
-            Self::Stock(Stock { product_id: product, cells, .. }) => {
-                vec![of_product(product), cells_of_stock(product, *cells)]
-            }
-            Self::StockCell(StockCell { product_id: product, cell, .. }) => {
+            Self::ProductDescription(one) => vec![of_product(&one.product_id)],
+            Self::ProductStats(one) => vec![of_product(&one.product_id), views_of_product(&one.product_id, 0)],
+            Self::Stock(one) => vec![of_product(&one.product_id), cells_of_stock(&one.product_id, one.cells)],
+            Self::StockCell(one) => {
                 // At least as many cells as have a number up to this one's.
-                let cells = Cells::try_from(i64::from(*cell) + 1);
-                cells.map(|cells| cells_of_stock(product, cells)).into_iter().collect()
+                let cells = Cells::try_from(i64::from(one.cell) + 1);
+                cells.map(|cells| cells_of_stock(&one.product_id, cells)).into_iter().collect()
             }
-            Self::ViewShard(ViewShard { product_id: product, shard, .. }) => vec![views_of_product(product, *shard)],
-            Self::CategoryCount(CategoryCount { .. }) => {
-                vec![Question::of(&Categories), Question::of(&ProductsOfShop)]
-            }
-            Self::Order(order) => {
-                let Order { order_id, customer_id: customer, status, shard, .. } = &**order;
-                vec![
-                    of_order(order_id),
-                    Question::of(&OrdersOfCustomer { customer, placed: *all }),
-                    Question::of(&ProfileAndOrders { customer }),
-                    Question::of(&OrdersOfStatus { status: *status, shard: *shard, placed: all }),
-                ]
-            }
-            Self::OrderItem(OrderItem { order_id: order, customer_id: customer, shard, line, .. }) => vec![
-                of_order(order),
-                Question::of(&ProductsOfOrder { order }),
-                Question::of(&OrdersOfProduct { product: &line.product_id, shard: *shard, placed: all }),
-                Question::of(&ProductsOfCustomer { customer, placed: *all }),
+            Self::ViewShard(one) => vec![views_of_product(&one.product_id, one.shard)],
+            Self::CategoryCount(_) => vec![Question::of(&Categories), Question::of(&ProductsOfShop)],
+            Self::Order(one) => vec![
+                of_order(&one.order_id),
+                Question::of(&OrdersOfCustomer { customer: &one.customer_id, placed: *all }),
+                Question::of(&ProfileAndOrders { customer: &one.customer_id }),
+                Question::of(&OrdersOfStatus { status: one.status, shard: one.shard, placed: all }),
             ],
-            Self::OrderAddress(OrderAddress { order_id, .. }) | Self::Shipment(Shipment { order_id, .. }) => {
-                vec![of_order(order_id)]
-            }
-            Self::OrderFlag(OrderFlag { order_id, .. }) => vec![of_order(order_id), Question::of(&FlaggedOrders)],
-            Self::Invoice(Invoice { invoice_id, order_id: order, customer_id: customer, unnumbered, .. }) => {
-                let by_old_id = unnumbered.is_none().then(|| Question::of(&ImportedInvoiceById { id: invoice_id }));
+            Self::OrderItem(one) => vec![
+                of_order(&one.order_id),
+                Question::of(&ProductsOfOrder { order: &one.order_id }),
+                Question::of(&OrdersOfProduct { product: &one.line.product_id, shard: one.shard, placed: all }),
+                Question::of(&ProductsOfCustomer { customer: &one.customer_id, placed: *all }),
+            ],
+            Self::OrderAddress(one) => vec![of_order(&one.order_id)],
+            Self::Shipment(one) => vec![of_order(&one.order_id)],
+            Self::OrderFlag(one) => vec![of_order(&one.order_id), Question::of(&FlaggedOrders)],
+            Self::Invoice(one) => {
+                let (order, id) = (&one.order_id, &one.invoice_id);
+                let by_old_id = one.unnumbered.is_none().then(|| Question::of(&ImportedInvoiceById { id }));
                 let others = [
                     of_order(order),
                     Question::of(&InvoiceOfOrder { order }),
-                    Question::of(&InvoiceById { order, id: invoice_id }),
-                    Question::of(&PaymentsOfInvoice { order, invoice: invoice_id }),
-                    Question::of(&InvoicesOfCustomer { customer, issued: *all }),
+                    Question::of(&InvoiceById { order, id }),
+                    Question::of(&PaymentsOfInvoice { order, invoice: id }),
+                    Question::of(&InvoicesOfCustomer { customer: &one.customer_id, issued: *all }),
                 ];
                 others.into_iter().chain(by_old_id).collect()
             }
-            Self::PaymentDue(PaymentDue { order_id, shard, .. }) => {
-                vec![of_order(order_id), Question::of(&PaymentsDue { shard: *shard, since: all })]
+            Self::PaymentDue(one) => {
+                vec![of_order(&one.order_id), Question::of(&PaymentsDue { shard: one.shard, since: all })]
             }
-            Self::Return(Return { order_id, shard, .. }) => {
-                vec![of_order(order_id), Question::of(&OpenReturns { shard: *shard })]
-            }
-            Self::QueuedOrder(order) => vec![of_order(&order.order_id)],
-            Self::Discount(Discount { code, .. }) => vec![Question::of(&DiscountByCode { code })],
-            Self::GiftCard(GiftCard { code, .. }) | Self::GiftCardEntry(GiftCardEntry { code, .. }) => {
-                vec![Question::of(&GiftCardByCode { code })]
-            }
+            Self::Return(one) => vec![of_order(&one.order_id), Question::of(&OpenReturns { shard: one.shard })],
+            Self::QueuedOrder(one) => vec![of_order(&one.order_id)],
+            Self::Discount(one) => vec![Question::of(&DiscountByCode { code: &one.code })],
+            Self::GiftCard(one) => vec![Question::of(&GiftCardByCode { code: &one.code })],
+            Self::GiftCardEntry(one) => vec![Question::of(&GiftCardByCode { code: &one.code })],
             Self::ShippingRates(_) => vec![Question::of(&RatesOfShop)],
             Self::Taxes(_) => vec![Question::of(&TaxesOfShop)],
-            Self::DayTotals(DayTotals { date, .. }) => totals_of(*date).into_iter().collect(),
-            Self::Other => Vec::new(),
+            Self::DayTotals(one) => totals_of(one.date).into_iter().collect(),
+            // No question of the shop finds them.
+            Self::ViewMark(_)
+            | Self::InvoiceCounter(_)
+            | Self::StreamCheckpoint(_)
+            | Self::ParkedCounts(_)
+            | Self::FoldLease(_)
+            | Self::Reconciliation(_)
+            | Self::IdempotencyRecord(_)
+            | Self::Move(_)
+            | Self::Repair(_)
+            | Self::CopyProgress(_) => Vec::new(),
         }
     }
 }

@@ -5,12 +5,10 @@
 //! |---|---|---|---|
 //! | 22 [`CellsOfStock`] | table | `stock#{productId}#{cell}` | `stock#{productId}#{cell}` |
 
-use serde::{Deserialize, Serialize};
-
-use crate::entity::{Entity as _, Stock, StockCell, WholeStock};
+use crate::entity::{Stock, StockCell, WholeStock};
 use crate::value::{Cells, ProductId};
 
-use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
+use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template, collection};
 
 const CELLS: Template<(ProductId, u8)> = Template::new("stock#{productId}#{cell}");
 const CELL: Place<(ProductId, u8), (ProductId, u8)> = Place::table(CELLS, CELLS);
@@ -30,14 +28,14 @@ impl StockCell {
     }
 }
 
-/// A cell of a stock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InStock {
-    /// The first cell, which has the number of cells.
-    Stock(Stock),
-    /// Another cell.
-    StockCell(StockCell),
+collection! {
+    /// A cell of a stock.
+    InStock {
+        /// Another cell than the first one.
+        StockCell
+        /// The first cell, which has the number of cells.
+        Stock
+    }
 }
 
 /// All cells of a product's stock. They are a batch of keys, because each cell has a partition of its own.
@@ -53,7 +51,7 @@ impl CellsOfStock<'_> {
         number: 22,
         question: "the stock of a product, cells added up",
         place: CELL.text(),
-        entities: &[StockCell::TYPE, Stock::TYPE],
+        entities: InStock::KINDS,
         consistency: Consistency::Eventual,
         direction: Direction::Ascending,
         bound: Bound::Collection(32),
@@ -70,6 +68,7 @@ impl CellsOfStock<'_> {
             match item {
                 InStock::Stock(stock) => first = Some(stock),
                 InStock::StockCell(cell) => others.push(cell),
+                InStock::Unknown => {}
             }
         }
         let first = match first {

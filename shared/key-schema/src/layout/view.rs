@@ -5,12 +5,10 @@
 //! |---|---|---|---|
 //! | 17 [`ViewsOfProduct`] | table | `v#{productId}#{n}` | `v#{productId}#{n}` |
 
-use serde::{Deserialize, Serialize};
-
-use crate::entity::{Entity as _, Product, ProductStats, ViewMark, ViewShard};
+use crate::entity::{Product, ProductStats, ViewMark, ViewShard};
 use crate::value::{ProductId, ViewMarkId};
 
-use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
+use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template, collection};
 
 const VIEWS: Template<(ProductId, u8)> = Template::new("v#{productId}#{n}");
 const VIEW_SHARD: Place<(ProductId, u8), (ProductId, u8)> = Place::table(VIEWS, VIEWS);
@@ -41,16 +39,16 @@ impl ViewShard {
     }
 }
 
-/// An item that is read for a product's views.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "EntityType", rename_all = "camelCase")]
-pub enum InViews {
-    /// The product, which shows that it exists.
-    Product(Product),
-    /// The counters of the product's sales.
-    ProductStats(ProductStats),
-    /// A shard of the views.
-    ViewShard(ViewShard),
+collection! {
+    /// An item that is read for a product's views.
+    InViews {
+        /// A shard of the views.
+        ViewShard
+        /// The product, which shows that it exists.
+        Product
+        /// The counters of the product's sales.
+        ProductStats
+    }
 }
 
 /// The views of a product, with its stats. They are a batch of keys, because each shard has a partition of its own.
@@ -66,7 +64,7 @@ impl ViewsOfProduct<'_> {
         number: 17,
         question: "the views of a product, shards added up",
         place: VIEW_SHARD.text(),
-        entities: &[ViewShard::TYPE, Product::TYPE, ProductStats::TYPE],
+        entities: InViews::KINDS,
         consistency: Consistency::Eventual,
         direction: Direction::Ascending,
         bound: Bound::Collection(66),
@@ -80,6 +78,7 @@ impl ViewsOfProduct<'_> {
                 InViews::Product(_) => is_known = true,
                 InViews::ProductStats(found) => stats = Some(found),
                 InViews::ViewShard(shard) => views += shard.views,
+                InViews::Unknown => {}
             }
         }
         is_known.then_some((views, stats))

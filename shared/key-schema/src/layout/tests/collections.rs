@@ -2,12 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::any::AnyEntity;
 use super::parts::{any_parts, sample};
 use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
     CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index,
-    Key, OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder,
+    Item, Key, OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder,
     Stored as _, Torn, ViewsOfProduct, WholeProduct,
 };
 use crate::value::TimeRange;
@@ -16,7 +15,7 @@ use crate::value::TimeRange;
 macro_rules! found {
     ($entities:expr, $kind:ident) => {
         $entities.iter().find_map(|entity| match entity {
-            AnyEntity::$kind(found) => Some(found.clone()),
+            Item::$kind(found) => Some(found.clone()),
             _ => None,
         })
     };
@@ -26,7 +25,7 @@ macro_rules! found {
 macro_rules! items {
     ($entities:expr, $collection:ident: $($kind:ident)+) => {
         $entities.iter().filter_map(|entity| match entity {
-            $(AnyEntity::$kind(found) => Some($collection::$kind(found.clone())),)+
+            $(Item::$kind(found) => Some($collection::$kind(found.clone())),)+
             _ => None,
         })
     };

@@ -2,10 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::any::AnyEntity;
 use super::parts::{Parts, Take, any_parts};
 use crate::entity::{InvoiceCounter, ParkedCounts};
-use crate::layout::{ENTITIES, Index, Key};
+use crate::layout::{ENTITIES, Index, Item, Key};
 use crate::value::InvoiceId;
 
 proptest! {
@@ -41,7 +40,7 @@ proptest! {
     fn no_entry_of_a_customer_sorts_between_the_newest_order_and_the_profile(order in any_parts(), other in any_parts()) {
         let other = Parts { customer: order.customer.clone(), ..other };
         let is_of_customer = |key: &Key| key.index == Index::Gsi2 && key.partition.starts_with("c#");
-        let of_customer = |entity: &AnyEntity| entity.keys().into_iter().find(is_of_customer);
+        let of_customer = |entity: &Item| entity.keys().into_iter().find(is_of_customer);
         let position = |kind: &str| order.entities().iter().find(|entity| entity.kind() == kind).and_then(of_customer);
         let (profile, newest) = position("customer").zip(position("order")).expect("entries in GSI2");
         prop_assert_eq!(&profile.partition, &newest.partition);
@@ -56,13 +55,13 @@ proptest! {
 }
 
 /// All pairs of an entity of `parts` and an entity of `other`.
-fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
+fn pairs(parts: &Parts, other: &Parts) -> Vec<(Item, Item)> {
     let others = other.entities();
     parts.entities().into_iter().flat_map(|a| others.iter().map(move |b| (a.clone(), b.clone()))).collect()
 }
 
 /// The kind and the ids that identify an entity.
-fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
+fn identity(entity: &Item, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts {
         customer,
         product,
@@ -81,47 +80,47 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     } = parts;
     let (day, visitor) = (parts.moment().day(), parts.visitor());
     let ids: Vec<&dyn ToString> = match entity {
-        AnyEntity::Customer(_)
-        | AnyEntity::CustomerStats(_)
-        | AnyEntity::Cart(_)
-        | AnyEntity::CustomerAddresses(_)
-        | AnyEntity::Guest(_)
-        | AnyEntity::IdempotencyRecord(_) => {
+        Item::Customer(_)
+        | Item::CustomerStats(_)
+        | Item::Cart(_)
+        | Item::CustomerAddresses(_)
+        | Item::Guest(_)
+        | Item::IdempotencyRecord(_) => {
             vec![customer]
         }
-        AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
-        AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
-        AnyEntity::Product(_) | AnyEntity::ProductDescription(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => {
+        Item::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
+        Item::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
+        Item::Product(_) | Item::ProductDescription(_) | Item::Stock(_) | Item::ProductStats(_) => {
             vec![product]
         }
-        AnyEntity::CategoryCount(_) => vec![category],
-        AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
-        AnyEntity::ViewMark(_) => vec![&day, product, &visitor],
-        AnyEntity::Order(_)
-        | AnyEntity::OrderAddress(_)
-        | AnyEntity::Invoice(_)
-        | AnyEntity::PaymentDue(_)
-        | AnyEntity::OrderFlag(_)
-        | AnyEntity::QueuedOrder(_) => {
+        Item::CategoryCount(_) => vec![category],
+        Item::ViewShard(_) | Item::StockCell(_) => vec![product, shard],
+        Item::ViewMark(_) => vec![&day, product, &visitor],
+        Item::Order(_)
+        | Item::OrderAddress(_)
+        | Item::Invoice(_)
+        | Item::PaymentDue(_)
+        | Item::OrderFlag(_)
+        | Item::QueuedOrder(_) => {
             vec![order]
         }
-        AnyEntity::OrderItem(_) => vec![order, product],
-        AnyEntity::Return(_) => vec![order, return_id],
-        AnyEntity::Shipment(_) => vec![order, shipment_id],
-        AnyEntity::Discount(_) => vec![discount],
-        AnyEntity::GiftCard(_) => vec![gift_card],
-        AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
-        AnyEntity::DayTotals(_) => vec![&day],
-        AnyEntity::InvoiceCounter(InvoiceCounter { series, .. }) => vec![series],
-        AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
-        AnyEntity::ShippingRates(_) | AnyEntity::Taxes(_) | AnyEntity::Reconciliation(_) | AnyEntity::Move(_) => vec![],
-        AnyEntity::Repair(repair) => {
+        Item::OrderItem(_) => vec![order, product],
+        Item::Return(_) => vec![order, return_id],
+        Item::Shipment(_) => vec![order, shipment_id],
+        Item::Discount(_) => vec![discount],
+        Item::GiftCard(_) => vec![gift_card],
+        Item::GiftCardEntry(_) => vec![gift_card, order],
+        Item::DayTotals(_) => vec![&day],
+        Item::InvoiceCounter(InvoiceCounter { series, .. }) => vec![series],
+        Item::StreamCheckpoint(_) => vec![stream_shard],
+        Item::ShippingRates(_) | Item::Taxes(_) | Item::Reconciliation(_) | Item::Move(_) => vec![],
+        Item::Repair(repair) => {
             return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
         }
-        AnyEntity::ParkedCounts(ParkedCounts { group, list, parked_at, .. }) => {
+        Item::ParkedCounts(ParkedCounts { group, list, parked_at, .. }) => {
             vec![group, list, parked_at, stream_shard, mark]
         }
-        AnyEntity::CopyProgress(_) | AnyEntity::FoldLease(_) => vec![shard],
+        Item::CopyProgress(_) | Item::FoldLease(_) => vec![shard],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }

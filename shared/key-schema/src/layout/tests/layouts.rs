@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::any::{AnyEntity, any_entity};
+use super::any::any_entity;
 use super::parts::{Parts, any_parts};
 use crate::layout::layouts::{Collections, Respelled, Sort};
-use crate::layout::{ENTITIES, INSTEAD, Index, Key, Layout, PATTERNS, PlaceText, SortRange, spells};
+use crate::layout::{ENTITIES, INSTEAD, Index, Item, Key, Layout, PATTERNS, PlaceText, SortRange, spells};
 
 proptest! {
     #[test]
@@ -75,7 +75,7 @@ proptest! {
     #[test]
     fn different_keys_stay_different(a in any_entity(), b in any_entity()) {
         let layouts = || Layout::ALL.iter().copied();
-        let keys = |entity: &AnyEntity, layout: Layout| entity.keys().into_iter().map(move |key| layout.key(key));
+        let keys = |entity: &Item, layout: Layout| entity.keys().into_iter().map(move |key| layout.key(key));
         for (x, y) in a.keys().iter().flat_map(|x| b.keys().into_iter().map(move |y| (x.clone(), y))) {
             let is_same = x == y;
             prop_assert!(layouts().all(|layout| (layout.key(x.clone()) == layout.key(y.clone())) == is_same));

@@ -5,14 +5,13 @@ use std::str::FromStr as _;
 
 use proptest::prelude::*;
 
-use super::any::AnyEntity;
 use super::parts::{Parts, Take, any_parts, between, sample};
 use super::strategies::{TIMES, any_time};
 use crate::layout::{
     AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, Consistency, CustomerByEmail,
     CustomerById, CustomerByUsername, Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode,
-    ImportedInvoiceById, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById,
-    OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText,
+    ImportedInvoiceById, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Item, Key, Layout, OpenReturns,
+    OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText,
     ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders,
     RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays, VariantsOfProduct, ViewsOfProduct,
 };
@@ -98,8 +97,8 @@ struct Match {
 }
 
 /// Matches every pattern, with the parts of `question`, against an entity made of `parts`.
-fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Match> {
-    fn ask<P: AccessPattern>(entity: &AnyEntity, pattern: &P, same: bool) -> Match {
+fn ask_all(entity: &Item, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Match> {
+    fn ask<P: AccessPattern>(entity: &Item, pattern: &P, same: bool) -> Match {
         let (declared, partition, range) = (P::DECLARED, pattern.partition(), pattern.range());
         let index = declared.place.index;
         let is_read = |key: &Key| {
@@ -131,7 +130,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     let is_line_in_shard = is_product && parts.shard == shard;
     let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
     let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
-    let is_unnumbered = matches!(entity, AnyEntity::Invoice(invoice) if invoice.unnumbered.is_some());
+    let is_unnumbered = matches!(entity, Item::Invoice(invoice) if invoice.unnumbered.is_some());
     vec![
         ask(entity, &CustomerById { id: customer }, is_customer),
         ask(entity, &ProductById { id: product }, is_product),
@@ -168,21 +167,21 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     ]
 }
 
-fn ask_views(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Match {
-    let is_counted = !matches!(entity, AnyEntity::ViewShard(part) if part.shard >= pattern.shards);
+fn ask_views(entity: &Item, pattern: &ViewsOfProduct<'_>, same: bool) -> Match {
+    let is_counted = !matches!(entity, Item::ViewShard(part) if part.shard >= pattern.shards);
     ask_batch(entity, ViewsOfProduct::DECLARED, &pattern.keys(), same && is_counted)
 }
 
-fn ask_totals(entity: &AnyEntity, pattern: &TotalsOfDays, same: bool) -> Match {
+fn ask_totals(entity: &Item, pattern: &TotalsOfDays, same: bool) -> Match {
     ask_batch(entity, TotalsOfDays::DECLARED, &pattern.keys(), same)
 }
 
-fn ask_cells(entity: &AnyEntity, pattern: &CellsOfStock<'_>, same: bool) -> Match {
-    let is_there = !matches!(entity, AnyEntity::StockCell(cell) if !(1..pattern.cells.get()).contains(&cell.cell));
+fn ask_cells(entity: &Item, pattern: &CellsOfStock<'_>, same: bool) -> Match {
+    let is_there = !matches!(entity, Item::StockCell(cell) if !(1..pattern.cells.get()).contains(&cell.cell));
     ask_batch(entity, CellsOfStock::DECLARED, &pattern.keys(), same && is_there)
 }
 
-fn ask_batch(entity: &AnyEntity, declared: Declaration, keys: &[Key], same: bool) -> Match {
+fn ask_batch(entity: &Item, declared: Declaration, keys: &[Key], same: bool) -> Match {
     Match {
         declared,
         kind: entity.kind(),

@@ -4,16 +4,12 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::any::{AnyEntity, any_entity};
+use super::any::any_entity;
 use super::parts::sample;
-use crate::layout::{Direction, PATTERNS, Question, Reads, ShopItem};
-
-fn questions(entity: &AnyEntity) -> Vec<Question> {
-    serde_dynamo::from_item::<_, ShopItem>(entity.item()).expect("an item of the shop").questions()
-}
+use crate::layout::{Direction, Item, PATTERNS, Question, Reads};
 
 /// Whether the answer has this entity.
-fn finds(question: &Question, entity: &AnyEntity) -> bool {
+fn finds(question: &Question, entity: &Item) -> bool {
     match &question.reads {
         Reads::Range { partition, range } => entity.keys().iter().any(|key| {
             key.index == question.declared.place.index && key.partition == *partition && range.contains(&key.sort)
@@ -27,7 +23,7 @@ fn the_items_of_a_shop_lead_to_every_pattern_that_finds_them() {
     let entities = sample().entities();
     let asked: BTreeSet<_> = entities
         .iter()
-        .flat_map(|entity| questions(entity).into_iter().map(|question| (question.declared.question, entity.kind())))
+        .flat_map(|entity| entity.questions().into_iter().map(|question| (question.declared.question, entity.kind())))
         .collect();
     let declared =
         PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.question, *entity)));
@@ -38,8 +34,8 @@ proptest! {
     #[test]
     fn the_answer_to_each_question_has_the_item_that_led_to_it(entity in any_entity()) {
         // The first cell is another entity.
-        prop_assume!(!matches!(&entity, AnyEntity::StockCell(cell) if cell.cell == 0));
-        for question in questions(&entity) {
+        prop_assume!(!matches!(&entity, Item::StockCell(cell) if cell.cell == 0));
+        for question in entity.questions() {
             // A closed return has no entry in the list of open ones.
             let is_entered = entity.keys().iter().any(|key| key.index == question.declared.place.index);
             prop_assert_eq!(finds(&question, &entity), is_entered, "{}", question.declared.question);
@@ -48,8 +44,8 @@ proptest! {
 
     #[test]
     fn a_list_is_cut_at_any_item_without_losing_or_repeating_one(a in any_entity(), b in any_entity()) {
-        for question in questions(&a).into_iter().filter(Question::is_list) {
-            let sort = |entity: &AnyEntity| {
+        for question in a.questions().into_iter().filter(Question::is_list) {
+            let sort = |entity: &Item| {
                 let mut keys = entity.keys().into_iter();
                 keys.find(|key| key.index == question.declared.place.index).map(|key| key.sort)
             };

@@ -12,7 +12,7 @@ use crate::entity::{
     SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint,
     TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
-use crate::layout::tests::any::AnyEntity;
+use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
 
 impl Parts {
@@ -46,7 +46,7 @@ impl Parts {
 
     /// One entity of each kind.
     #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
-    pub(in crate::layout::tests) fn entities(&self) -> Vec<AnyEntity> {
+    pub(in crate::layout::tests) fn entities(&self) -> Vec<Item> {
         let Self { customer, product, order, invoice, gift_card, email, username, text, number, .. } = self.clone();
         let [some, more, most] = self.money;
         let (customer_id, product_id, order_id, at) =
@@ -68,7 +68,7 @@ impl Parts {
             }),
         };
         vec![
-            AnyEntity::Customer(Customer {
+            Item::Customer(Customer {
                 customer_id: customer_id(),
                 username: username.clone(),
                 email: email.clone(),
@@ -78,13 +78,13 @@ impl Parts {
                 erased_at: None,
                 guests: self.until.map(|_| customer_id()).into_iter().collect(),
             }),
-            AnyEntity::CustomerStats(CustomerStats {
+            Item::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
                 orders: number.cast_signed(),
                 open_units: number.cast_signed() / 2,
                 spent: self.sums.clone(),
             }),
-            AnyEntity::Cart(Cart {
+            Item::Cart(Cart {
                 customer_id: customer_id(),
                 lines: self.wanted.clone(),
                 updated_at: at,
@@ -92,14 +92,14 @@ impl Parts {
                 expires_at: at.as_second(),
                 erased_at: None,
             }),
-            AnyEntity::CustomerAddresses(CustomerAddresses {
+            Item::CustomerAddresses(CustomerAddresses {
                 customer_id: customer_id(),
                 addresses: vec![SavedAddress { address_id: address_id(), address: self.address() }],
                 default: self.until.map(|_| address_id()),
                 updated_at: at,
                 version: number,
             }),
-            AnyEntity::Guest(Guest {
+            Item::Guest(Guest {
                 customer_id: customer_id(),
                 email: email.clone(),
                 name: text.clone(),
@@ -107,9 +107,9 @@ impl Parts {
                 expires_at: self.until.map(|_| at.as_second()),
                 claimed_by: self.until.map(|_| customer_id()),
             }),
-            AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
-            AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
-            AnyEntity::Product(Product {
+            Item::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
+            Item::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
+            Item::Product(Product {
                 product_id: product_id(),
                 name: text.clone(),
                 description: text.clone(),
@@ -124,8 +124,8 @@ impl Parts {
                 variant_of: Some(product_id()),
                 weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
             }),
-            AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
-            AnyEntity::Stock(Stock {
+            Item::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
+            Item::Stock(Stock {
                 product_id: product_id(),
                 available: number,
                 price: some,
@@ -135,7 +135,7 @@ impl Parts {
                 put_backs: number / 3,
                 moved: -number.cast_signed(),
             }),
-            AnyEntity::StockCell(StockCell {
+            Item::StockCell(StockCell {
                 product_id: product_id(),
                 cell: self.shard,
                 available: number,
@@ -144,19 +144,19 @@ impl Parts {
                 put_backs: number / 3,
                 moved: number.cast_signed(),
             }),
-            AnyEntity::ProductStats(ProductStats {
+            Item::ProductStats(ProductStats {
                 product_id: product_id(),
                 orders: number.cast_signed(),
                 units: number.cast_signed() / 2,
                 revenue: self.sums.clone(),
             }),
-            AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
-            AnyEntity::ViewMark(ViewMark {
+            Item::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            Item::ViewMark(ViewMark {
                 expires_at: at.as_second(),
                 ..ViewMark::of(&self.product, &self.visitor().try_into().expect("a visitor"), at)
             }),
-            AnyEntity::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
-            AnyEntity::Order(Order {
+            Item::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
+            Item::Order(Order {
                 order_id: order_id(),
                 customer_id: customer_id(),
                 status: self.status,
@@ -190,7 +190,7 @@ impl Parts {
                 delivered_at: self.until,
                 imported_at: self.until,
             }),
-            AnyEntity::OrderItem(OrderItem {
+            Item::OrderItem(OrderItem {
                 order_id: order_id(),
                 customer_id: customer_id(),
                 placed_at: at,
@@ -199,8 +199,8 @@ impl Parts {
                 uncounted: number % 2 == 0,
                 line,
             }),
-            AnyEntity::OrderAddress(OrderAddress { order_id: order_id(), address: self.address() }),
-            AnyEntity::Invoice(Invoice {
+            Item::OrderAddress(OrderAddress { order_id: order_id(), address: self.address() }),
+            Item::Invoice(Invoice {
                 invoice_id: invoice,
                 order_id: order_id(),
                 customer_id: customer_id(),
@@ -215,16 +215,16 @@ impl Parts {
                 }),
                 payments: self.payments.clone(),
             }),
-            AnyEntity::InvoiceCounter(self.counter()),
-            AnyEntity::PaymentDue(PaymentDue {
+            Item::InvoiceCounter(self.counter()),
+            Item::PaymentDue(PaymentDue {
                 order_id: order_id(),
                 shard: self.shard,
                 since: at,
                 lapsed: self.shard % 2 == 1,
             }),
-            AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
+            Item::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
             // Only an open return has an entry in the index.
-            AnyEntity::Return(Return {
+            Item::Return(Return {
                 return_id: self.return_id.clone(),
                 order_id: order_id(),
                 customer_id: customer_id(),
@@ -238,7 +238,7 @@ impl Parts {
                 amount: self.until.map(|_| some),
                 refusal: self.until.map(|_| text.clone()),
             }),
-            AnyEntity::Shipment(Shipment {
+            Item::Shipment(Shipment {
                 shipment_id: self.shipment_id.clone(),
                 order_id: order_id(),
                 customer_id: customer_id(),
@@ -250,7 +250,7 @@ impl Parts {
                 shipped_at: at,
                 delivered_at: self.until,
             }),
-            AnyEntity::QueuedOrder(QueuedOrder {
+            Item::QueuedOrder(QueuedOrder {
                 order_id: order_id(),
                 customer_id: customer_id(),
                 request_hash: RequestHash::of(text.as_bytes()),
@@ -260,7 +260,7 @@ impl Parts {
                 refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
                 expires_at: at.as_second(),
             }),
-            AnyEntity::Discount(Discount {
+            Item::Discount(Discount {
                 code: self.discount.clone(),
                 reduction: match self.until {
                     Some(_) => Reduction::Percent(self.percent),
@@ -277,7 +277,7 @@ impl Parts {
                 version: number,
                 created_at: at,
             }),
-            AnyEntity::GiftCard(GiftCard {
+            Item::GiftCard(GiftCard {
                 code: gift_card.clone(),
                 balance: some,
                 initial: more,
@@ -286,7 +286,7 @@ impl Parts {
                 blocked: self.until.is_some(),
                 version: number,
             }),
-            AnyEntity::GiftCardEntry(GiftCardEntry {
+            Item::GiftCardEntry(GiftCardEntry {
                 code: gift_card,
                 order_id: order_id(),
                 amount: most,
@@ -294,12 +294,12 @@ impl Parts {
                 status: self.paid,
                 returned: i64::from(self.shard),
             }),
-            AnyEntity::Taxes(Taxes {
+            Item::Taxes(Taxes {
                 countries: self.until.map(|_| self.taxed()).into_iter().collect(),
                 updated_at: at,
                 version: number,
             }),
-            AnyEntity::ShippingRates(ShippingRates {
+            Item::ShippingRates(ShippingRates {
                 zones: vec![ShippingZone {
                     countries: self.until.iter().map(|_| self.address().country).collect(),
                     currency: some.currency(),
@@ -310,14 +310,14 @@ impl Parts {
                 updated_at: at,
                 version: number,
             }),
-            AnyEntity::DayTotals(DayTotals {
+            Item::DayTotals(DayTotals {
                 date: at.day(),
                 orders: number.cast_signed(),
                 units: number.cast_signed() / 2,
                 revenue: self.sums.clone(),
                 statuses: self.statuses.clone(),
             }),
-            AnyEntity::StreamCheckpoint(StreamCheckpoint {
+            Item::StreamCheckpoint(StreamCheckpoint {
                 shard_id: self.stream_shard.clone(),
                 mark: self.mark.clone(),
                 marked_at: at,
@@ -325,7 +325,7 @@ impl Parts {
                 updated_at: at,
                 expires_at: at.as_second(),
             }),
-            AnyEntity::ParkedCounts(ParkedCounts {
+            Item::ParkedCounts(ParkedCounts {
                 group: self.shard,
                 list: self.shards,
                 parked_at: at,
@@ -347,17 +347,17 @@ impl Parts {
                     statuses: self.statuses.clone(),
                 }],
             }),
-            AnyEntity::FoldLease(FoldLease {
+            Item::FoldLease(FoldLease {
                 group: self.shard,
                 holder: self.product.to_string().parse().expect("an id"),
                 expires_at: at.as_second(),
             }),
-            AnyEntity::Reconciliation(Reconciliation {
+            Item::Reconciliation(Reconciliation {
                 to: at.day(),
                 resume: self.until.map(|_| text.clone()),
                 updated_at: at,
             }),
-            AnyEntity::IdempotencyRecord(IdempotencyRecord {
+            Item::IdempotencyRecord(IdempotencyRecord {
                 record_id: IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
                 request_hash: RequestHash::of(text.as_bytes()),
                 status: 200,
@@ -366,14 +366,14 @@ impl Parts {
                 body: text.clone(),
                 expires_at: at.as_second(),
             }),
-            AnyEntity::Move(Move { phase: Phase::Compare, version: number, since: at }),
-            AnyEntity::Repair(Repair {
+            Item::Move(Move { phase: Phase::Compare, version: number, since: at }),
+            Item::Repair(Repair {
                 repair_id: self.product.to_string().parse().expect("an id"),
                 shard: self.shard,
                 since: at,
                 keys: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
             }),
-            AnyEntity::CopyProgress(CopyProgress {
+            Item::CopyProgress(CopyProgress {
                 segment: self.shard,
                 segments: self.shards,
                 run: number,
