@@ -87,17 +87,10 @@ pub async fn handle(
     let mut product = Product {
         variant_of: new.variant_of.filter(|main| *main != product_id),
         attributes: new.attributes.into(),
-        product_id,
-        name: new.name.into(),
-        description: String::new(),
-        whole_description: None,
-        category: new.category,
-        price: new.price.into(),
         listed: new.listed,
-        images: Vec::new(),
         initial_stock: new.stock,
-        version: 1,
         weight_grams: new.weight_grams.filter(|weight| weight.get() > 0),
+        ..Product::new(product_id, new.name.into(), new.category, new.price.into())
     };
     let long = product.describe(new.description.into());
     let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);

@@ -52,20 +52,10 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
+        let category = "things".parse().expect("a category");
         let product = Product {
-            product_id: product_id.clone(),
-            name: "A thing".to_owned(),
-            description: String::new(),
-            whole_description: None,
-            category: "things".parse().expect("a category"),
-            price: eur(*price),
-            images: Vec::new(),
             initial_stock: 10_000,
-            version: 1,
-            weight_grams: None,
-            attributes: std::collections::BTreeMap::new(),
-            variant_of: None,
-            listed: true,
+            ..Product::new(product_id.clone(), "A thing".to_owned(), category, eur(*price))
         };
         found.products.insert(product_id.clone(), product);
         let stock = Stock::new(product_id.clone(), 10_000, eur(*price), Cells::ONE);

@@ -196,20 +196,11 @@ impl<'a> Parts<'a> {
 
     /// A product, and the item with its description, as if that were long.
     fn product(&self, revision: Revision) -> Result<(Product, ProductDescription), Invalid> {
+        let category = if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?;
         let mut product = Product {
-            product_id: self.product.clone(),
-            name: self.name(revision),
-            description: String::new(),
-            whole_description: None,
-            category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
-            price: self.price,
-            images: Vec::new(),
             initial_stock: 998,
             version: number(revision).into(),
-            weight_grams: None,
-            attributes: std::collections::BTreeMap::new(),
-            variant_of: None,
-            listed: true,
+            ..Product::new(self.product.clone(), self.name(revision), category, self.price)
         };
         let text = "d".repeat(self.sizes.description);
         _ = product.describe(text.clone());

@@ -14,7 +14,7 @@ use key_schema::entity::{
     Reduction, Return, ReturnStatus, Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
 };
 use key_schema::value::{
-    Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
+    Cells, Currency, CustomerId, IdempotencyKey, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
 };
 use table::{Item, write_item};
 
@@ -189,19 +189,10 @@ impl Shop {
             items.push(write_item(&StockCell::new(product_id.clone(), cell, available, price))?);
         }
         let product = Product {
-            product_id,
-            name,
             description: "A thing that people want".to_owned(),
-            whole_description: None,
-            category: category.parse()?,
-            price,
-            images: Vec::new(),
             initial_stock: STOCK,
-            version: 1,
-            weight_grams: None,
-            attributes: std::collections::BTreeMap::new(),
             variant_of,
-            listed: true,
+            ..Product::new(product_id, name, category.parse()?, price)
         };
         items.push(write_item(&product)?);
         Ok(items)
@@ -231,34 +222,15 @@ impl Shop {
         let is_returned = status == OrderStatus::Delivered && number.is_multiple_of(RETURNED);
         let unit = LineUnits { product_id: product_id.clone(), quantity: 1.try_into()? };
         let order = Order {
-            order_id: order_id.clone(),
-            customer_id: customer_id.clone(),
             status,
-            placed_at,
-            changed_at: placed_at,
-            version: 1,
-            subtotal: amount,
-            tax: None,
-            shipping: None,
-            shipping_tax: None,
-            has_address: false,
-            discount: Money::zero(self.euro),
-            codes: Vec::new(),
-            total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
-            line_count: 1,
             units: u32::try_from(quantity)?,
-            pay_later: false,
             shard,
             cancellation,
-            credits: Vec::new(),
             returning: is_returned.then(|| unit.clone()).into_iter().collect(),
             return_count: u8::from(is_returned),
-            shipped: Vec::new(),
-            shipment_count: 0,
-            delivered_count: 0,
             delivered_at: (status == OrderStatus::Delivered).then_some(placed_at),
-            imported_at: None,
+            ..Order::new(order_id.clone(), customer_id.clone(), placed_at, amount)
         };
         let returned = is_returned.then(|| Return {
             return_id: ReturnId::of(&order_id, &key),
@@ -282,17 +254,8 @@ impl Shop {
         let is_due = order.status == OrderStatus::Cancelled;
         let settlement = is_due.then_some(Settlement::RefundDue);
         let due = is_due.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, lapsed: false });
-        let invoice = Invoice {
-            invoice_id: InvoiceId::of(&order_id),
-            order_id: order_id.clone(),
-            customer_id: customer_id.clone(),
-            issued_at: placed_at,
-            amount,
-            taxes: Vec::new(),
-            unnumbered: None,
-            number: None,
-            payments: vec![Payment::Card(CardPayment { status, reference, settlement, ..CardPayment::of(amount) })],
-        };
+        let card = CardPayment { status, reference, settlement, ..CardPayment::of(amount) };
+        let invoice = Invoice::new(&order, vec![Payment::Card(card)]);
         let (name, quantity) = (Self::name(rank), quantity.try_into()?);
         let line = OrderLine { product_id, name, quantity, unit_price, amount, discount: None, tax: None };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {

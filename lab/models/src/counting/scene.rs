@@ -2,6 +2,7 @@
 
 use counting::{Change, Counts};
 use key_schema::entity::{Order, OrderItem, OrderStatus};
+use key_schema::value::{Currency, Money};
 use serde_json::json;
 
 #[cfg(test)]
@@ -66,14 +67,11 @@ pub(super) fn parked(name: &'static str, left: Left) -> Stream {
 #[expect(clippy::expect_used, reason = "constants")]
 fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
     let money = |amount: u32| json!({ "amount": amount, "currency": "EUR" });
-    let order = |id: &str, status: &str, amount: u32| -> Order {
-        serde_json::from_value(json!({
-            "orderId": id, "customerId": "eve", "status": status, "placedAt": "2026-11-21T09:30:00.000Z",
-            "changedAt": "2026-11-21T09:30:00.000Z", "version": 1,
-            "subtotal": money(amount), "discount": money(0), "total": money(amount), "requestHash": "", "lineCount": 1,
-            "units": 0, "shard": 0,
-        }))
-        .expect("an order")
+    let order = |id: &str, status: OrderStatus, amount: u32| {
+        let total = Money::nearest(amount.into(), Currency::try_from("EUR".to_owned()).expect("a currency"));
+        let placed_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
+        let placed = Order::new(id.parse().expect("an id"), "eve".parse().expect("an id"), placed_at, total);
+        Order { status, units: 0, ..placed }
     };
     let line = |id: &str, amount: u32| -> OrderItem {
         serde_json::from_value(json!({
@@ -85,10 +83,10 @@ fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
     let (first, second) = (line("first", 3), line("second", 50));
     let lines = vec![(first.order_id.clone(), vec![first.line.clone()])];
     let mut shards = [
-        vec![Some(Change::Placed(order("first", "PENDING", 3))), None, Some(Change::Line(first))],
+        vec![Some(Change::Placed(order("first", OrderStatus::Pending, 3))), None, Some(Change::Line(first))],
         vec![
-            Some(Change::Moved(order("first", "CANCELLED", 3), OrderStatus::Pending.into())),
-            Some(Change::Placed(order("second", "PAID", 50))),
+            Some(Change::Moved(order("first", OrderStatus::Cancelled, 3), OrderStatus::Pending.into())),
+            Some(Change::Placed(order("second", OrderStatus::Paid, 50))),
             Some(Change::Line(second)),
         ],
     ];

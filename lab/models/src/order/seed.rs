@@ -63,19 +63,8 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
     insert(
         &mut table,
         &Product {
-            product_id: product_id(),
-            name: "The thing".to_owned(),
-            description: String::new(),
-            whole_description: None,
-            category: "things".parse().expect("a category"),
-            price: eur(100),
-            images: Vec::new(),
             initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
-            version: 1,
-            weight_grams: None,
-            attributes: std::collections::BTreeMap::new(),
-            variant_of: None,
-            listed: true,
+            ..Product::new(product_id(), "The thing".to_owned(), "things".parse().expect("a category"), eur(100))
         },
     );
     let count = i64::try_from(cells.len()).expect("few").try_into().expect("a number of cells");

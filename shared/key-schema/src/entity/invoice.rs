@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::stock::is_zero;
-use super::{CardPayment, OrderStatus, RateTax};
+use super::{CardPayment, Order, OrderStatus, RateTax};
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, InvoiceNumber, Money, OrderId, Timestamp};
 
 /// The invoice of an order. The amounts of its payments add up to its amount.
@@ -210,6 +210,21 @@ impl Payment {
 }
 
 impl Invoice {
+    /// The invoice of an order without taxes. It waits for no number.
+    pub fn new(order: &Order, payments: Vec<Payment>) -> Self {
+        Self {
+            invoice_id: InvoiceId::of(&order.order_id),
+            order_id: order.order_id.clone(),
+            customer_id: order.customer_id.clone(),
+            issued_at: order.placed_at,
+            amount: order.total,
+            taxes: Vec::new(),
+            unnumbered: None,
+            number: None,
+            payments,
+        }
+    }
+
     /// The card payment. An invoice has at most one, for what the gift cards leave.
     pub fn card(&self) -> Option<&CardPayment> {
         self.payments.iter().find_map(Payment::card)

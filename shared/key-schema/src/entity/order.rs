@@ -103,6 +103,41 @@ impl Order {
     /// The most shipments of one order.
     pub const MOST_SHIPMENTS: u8 = 20;
 
+    /// An order of one unit that was just placed at this price. It waits for its payment, and nothing is taken off or comes
+    /// on top. Of a new field, this says what an order without it has.
+    pub fn new(order_id: OrderId, customer_id: CustomerId, placed_at: Timestamp, total: Money) -> Self {
+        Self {
+            order_id,
+            customer_id,
+            status: OrderStatus::Pending,
+            placed_at,
+            changed_at: placed_at,
+            version: 1,
+            subtotal: total,
+            discount: Money::zero(total.currency()),
+            codes: Vec::new(),
+            tax: None,
+            shipping: None,
+            shipping_tax: None,
+            total,
+            request_hash: RequestHash::of(b""),
+            line_count: 1,
+            units: 1,
+            pay_later: false,
+            has_address: false,
+            shard: 0,
+            cancellation: None,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            shipped: Vec::new(),
+            shipment_count: 0,
+            delivered_count: 0,
+            delivered_at: None,
+            imported_at: None,
+        }
+    }
+
     /// The discount codes of which this order counts as a use.
     pub fn counted_codes(&self) -> impl Iterator<Item = &DiscountCode> {
         self.codes.iter().filter(|used| used.counted).map(|used| &used.code)
@@ -251,6 +286,12 @@ pub struct WholeOrder {
 }
 
 impl WholeOrder {
+    /// An order of these lines without address, and its invoice.
+    pub fn new(order: Order, lines: Vec<OrderLine>, payments: Vec<Payment>) -> Self {
+        let invoice = Invoice { taxes: order.taxes(&lines), ..Invoice::new(&order, payments) };
+        Self { order, lines, invoice, address: None, flag: None, returns: Vec::new(), shipments: Vec::new() }
+    }
+
     /// Whether the states of the payments match the order's status, and their credits those of the header. If not, the
     /// read is torn: header and invoice were read on different sides of a transaction.
     pub fn is_consistent(&self) -> bool {

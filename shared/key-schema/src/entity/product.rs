@@ -58,6 +58,26 @@ const fn is_listed(listed: &bool) -> bool {
 }
 
 impl Product {
+    /// A listed product that has nothing more, at this price of one unit. Of a new field, this says what a product without
+    /// it has.
+    pub fn new(product_id: ProductId, name: String, category: Category, price: Money) -> Self {
+        Self {
+            product_id,
+            name,
+            description: String::new(),
+            whole_description: None,
+            category,
+            price,
+            weight_grams: None,
+            attributes: BTreeMap::new(),
+            variant_of: None,
+            listed: true,
+            images: Vec::new(),
+            initial_stock: 0,
+            version: 1,
+        }
+    }
+
     /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. `None` if it is not listed.
     pub fn counted_in(&self) -> Option<&Category> {
         self.listed.then_some(&self.category)

@@ -68,21 +68,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn product() -> Product {
-        Product {
-            product_id: "cup".parse().expect("an id"),
-            name: "Cup".to_owned(),
-            description: String::new(),
-            whole_description: None,
-            category: "kitchen".parse().expect("a category"),
-            price: Money::nearest(1999, Currency::try_from("EUR".to_owned()).expect("a currency")),
-            images: Vec::new(),
-            initial_stock: 0,
-            version: 1,
-            weight_grams: None,
-            attributes: std::collections::BTreeMap::new(),
-            variant_of: None,
-            listed: true,
-        }
+        let price = Money::nearest(1999, Currency::try_from("EUR".to_owned()).expect("a currency"));
+        let category = "kitchen".parse().expect("a category");
+        Product::new("cup".parse().expect("an id"), "Cup".to_owned(), category, price)
     }
 
     fn described(text: &str) -> (Product, Option<ProductDescription>) {

@@ -6,7 +6,7 @@ use key_schema::entity::{
     Settlement, Shipment,
 };
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};
+use key_schema::value::{Currency, Money, OrderId, ReturnId, ShipmentId, Timestamp};
 use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
@@ -67,20 +67,12 @@ pub(super) fn erased(customer: &Customer) -> Customer {
 }
 
 pub(super) fn product(version: u64) -> Product {
+    let category = "kitchen".parse().expect("a category");
     Product {
-        product_id: "cup".parse().expect("an id"),
-        name: "A cup".to_owned(),
         description: "For coffee.".to_owned(),
-        whole_description: None,
-        category: "kitchen".to_owned().try_into().expect("a category"),
-        price: eur(2399),
-        images: Vec::new(),
         initial_stock: 10,
         version,
-        weight_grams: None,
-        attributes: std::collections::BTreeMap::new(),
-        variant_of: None,
-        listed: true,
+        ..Product::new("cup".parse().expect("an id"), "A cup".to_owned(), category, eur(2399))
     }
 }
 
@@ -97,36 +89,9 @@ pub(super) fn eur(amount: i64) -> Money {
 }
 
 pub(super) fn order(id: &str) -> Order {
-    Order {
-        order_id: id.parse().expect("an id"),
-        customer_id: "ada".parse().expect("an id"),
-        status: OrderStatus::Pending,
-        placed_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
-        changed_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
-        version: 1,
-        subtotal: eur(4798),
-        tax: None,
-        discount: eur(0),
-        codes: Vec::new(),
-        total: eur(4798),
-        request_hash: RequestHash::of(b""),
-        line_count: 2,
-        units: 2,
-        pay_later: false,
-        shipping: None,
-        shipping_tax: None,
-        has_address: false,
-        shard: 0,
-        cancellation: None,
-        credits: Vec::new(),
-        returning: Vec::new(),
-        return_count: 0,
-        shipped: Vec::new(),
-        shipment_count: 0,
-        delivered_count: 0,
-        delivered_at: None,
-        imported_at: None,
-    }
+    let placed_at = PLACED_AT.parse().expect("a time");
+    let order = Order::new(id.parse().expect("an id"), "ada".parse().expect("an id"), placed_at, eur(4798));
+    Order { line_count: 2, units: 2, ..order }
 }
 
 /// The order after so many cups in all were cancelled, in its next version.
@@ -151,17 +116,7 @@ pub(super) fn at_provider(progress: Progress) -> CardPayment {
 }
 
 pub(super) fn invoice(order: &OrderId, card: CardPayment) -> Invoice {
-    Invoice {
-        invoice_id: InvoiceId::of(order),
-        order_id: order.clone(),
-        customer_id: "ada".parse().expect("an id"),
-        issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
-        amount: eur(4798),
-        taxes: Vec::new(),
-        unnumbered: None,
-        number: None,
-        payments: vec![Payment::Card(card)],
-    }
+    Invoice::new(&self::order(order.as_str()), vec![Payment::Card(card)])
 }
 
 /// The order of the samples.

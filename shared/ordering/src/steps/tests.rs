@@ -7,8 +7,8 @@ mod payments;
 mod returns;
 mod shipments;
 
-use key_schema::entity::{CardPayment, Invoice, Order, OrderLine, Payment, PaymentStatus};
-use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash};
+use key_schema::entity::{CardPayment, Order, OrderLine, Payment, PaymentStatus};
+use key_schema::value::{Currency, Money};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -31,7 +31,6 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
 /// A newly placed order with these lines, each with its number of units and their price, at this total. Gift cards pay
 /// these amounts, and a bank card the rest. A payment of zero is left out.
 pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> WholeOrder {
-    let order_id: OrderId = "an-order".parse().expect("an id");
     let mut payments = Vec::new();
     let mut by_card = total;
     for (number, amount) in by_gift_cards.iter().copied().enumerate().filter(|(_, amount)| *amount > 0) {
@@ -54,55 +53,15 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
     };
     let lines: Vec<_> = lines.iter().enumerate().map(line).collect();
     let subtotal = if lines.is_empty() { total } else { lines.iter().map(|line| line.amount.amount()).sum() };
-    let (discount, total) = (eur(subtotal - total), eur(total));
-    WholeOrder {
-        order: Order {
-            order_id: order_id.clone(),
-            customer_id: "ada".parse().expect("an id"),
-            status: OrderStatus::when_placed(&payments),
-            placed_at: at(0),
-            changed_at: at(0),
-            version: 1,
-            subtotal: eur(subtotal),
-            tax: None,
-            discount,
-            codes: Vec::new(),
-            total,
-            request_hash: RequestHash::of(b""),
-            line_count: u8::try_from(lines.len()).expect("few lines"),
-            units: lines.iter().map(|line| line.quantity.get()).sum(),
-            pay_later: false,
-            shipping: None,
-            shipping_tax: None,
-            has_address: false,
-            shard: 0,
-            cancellation: None,
-            credits: Vec::new(),
-            returning: Vec::new(),
-            return_count: 0,
-            shipped: Vec::new(),
-            shipment_count: 0,
-            delivered_count: 0,
-            delivered_at: None,
-            imported_at: None,
-        },
-        lines,
-        invoice: Invoice {
-            invoice_id: InvoiceId::of(&order_id),
-            order_id,
-            customer_id: "ada".parse().expect("an id"),
-            issued_at: at(0),
-            amount: total,
-            taxes: Vec::new(),
-            unnumbered: None,
-            number: None,
-            payments,
-        },
-        address: None,
-        flag: None,
-        returns: Vec::new(),
-        shipments: Vec::new(),
-    }
+    let order = Order {
+        status: OrderStatus::when_placed(&payments),
+        subtotal: eur(subtotal),
+        discount: eur(subtotal - total),
+        line_count: u8::try_from(lines.len()).expect("few lines"),
+        units: lines.iter().map(|line| line.quantity.get()).sum(),
+        ..Order::new("an-order".parse().expect("an id"), "ada".parse().expect("an id"), at(0), eur(total))
+    };
+    WholeOrder::new(order, lines, payments)
 }
 
 fn any_changes() -> impl Strategy<Value = Vec<Transition<'static>>> {

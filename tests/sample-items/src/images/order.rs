@@ -8,7 +8,7 @@ use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Invoice, InvoiceCounter, LineUnits,
     Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
 };
-use key_schema::value::{Invalid, InvoiceId, InvoiceNumber, Quantity, RequestHash};
+use key_schema::value::{Invalid, InvoiceNumber, Quantity};
 use serde_dynamo::Item;
 
 use super::{Images, NoSample, Parts, item, number};
@@ -65,38 +65,20 @@ impl Parts<'_> {
             cause: Some(CancellationCause::Customer),
         };
         Order {
-            order_id: self.order.clone(),
-            customer_id: self.customer.clone(),
             status,
-            placed_at: self.at,
             changed_at: if status == Pending { self.at } else { self.later },
-            version: 1,
-            subtotal: self.price,
-            tax: None,
             discount: self.price,
             codes: Vec::from_iter(self.sizes.discount.then(|| CodeUse {
                 code: self.discount.clone(),
                 amount: self.price,
                 counted: true,
             })),
-            total: self.price,
-            request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
             units: self.sizes.lines,
-            pay_later: false,
-            shipping: None,
-            shipping_tax: None,
-            has_address: false,
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
-            credits: Vec::new(),
-            returning: Vec::new(),
-            return_count: 0,
-            shipped: Vec::new(),
-            shipment_count: 0,
-            delivered_count: 0,
             delivered_at: (status == Delivered).then_some(self.later),
-            imported_at: None,
+            ..Order::new(self.order.clone(), self.customer.clone(), self.at, self.price)
         }
     }
 
@@ -144,17 +126,7 @@ impl Parts<'_> {
             provider,
             ..CardPayment::of(self.price)
         }));
-        Invoice {
-            invoice_id: InvoiceId::of(&self.order),
-            order_id: self.order.clone(),
-            customer_id: self.customer.clone(),
-            issued_at: self.at,
-            amount: self.price,
-            taxes: Vec::new(),
-            unnumbered: None,
-            number: None,
-            payments,
-        }
+        Invoice::new(&self.header(Pending), payments)
     }
 
     /// The payment at the provider. Its id is as long as Stripe's.

@@ -2,9 +2,9 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
-use super::{Cancellation, CancellationCause, Credit, Invoice, Order, OrderFlag, Payment, WholeOrder};
+use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag, Payment, WholeOrder};
 use crate::entity::{CardPayment, PaymentStatus};
-use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
+use crate::value::{Currency, KeyPart as _, Money, Timestamp};
 
 const ALL: [OrderStatus; 6] = [Pending, Paid, Packing, Shipped, Delivered, Cancelled];
 
@@ -84,55 +84,12 @@ fn as_placed_undoes_all_later_changes() {
 }
 
 pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
-    let (order_id, customer_id): (OrderId, _) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
-    WholeOrder {
-        invoice: Invoice {
-            invoice_id: InvoiceId::of(&order_id),
-            order_id: order_id.clone(),
-            customer_id: "ada".parse().expect("an id"),
-            issued_at: at("2026-11-21"),
-            amount: eur(10),
-            taxes: Vec::new(),
-            unnumbered: None,
-            number: None,
-            payments: payments.to_vec(),
-        },
-        order: Order {
-            order_id,
-            customer_id,
-            status: OrderStatus::when_placed(payments),
-            placed_at: at("2026-11-21"),
-            changed_at: at("2026-11-21"),
-            version: 1,
-            subtotal: eur(10),
-            tax: None,
-            discount: eur(0),
-            codes: Vec::new(),
-            total: eur(10),
-            request_hash: RequestHash::of(b"a teapot"),
-            line_count: 1,
-            units: 1,
-            pay_later: false,
-            shipping: None,
-            shipping_tax: None,
-            has_address: false,
-            shard: 0,
-            cancellation: None,
-            credits: Vec::new(),
-            returning: Vec::new(),
-            return_count: 0,
-            shipped: Vec::new(),
-            shipment_count: 0,
-            delivered_count: 0,
-            delivered_at: None,
-            imported_at: None,
-        },
-        lines: Vec::new(),
-        address: None,
-        flag: None,
-        returns: Vec::new(),
-        shipments: Vec::new(),
-    }
+    let (order_id, customer_id) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
+    let order = Order {
+        status: OrderStatus::when_placed(payments),
+        ..Order::new(order_id, customer_id, at("2026-11-21"), eur(10))
+    };
+    WholeOrder::new(order, Vec::new(), payments.to_vec())
 }
 
 fn gift_card() -> Payment {

@@ -110,19 +110,15 @@ impl Parts {
             Item::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
             Item::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
             Item::Product(Product {
-                product_id: product_id(),
-                name: text.clone(),
                 description: text.clone(),
                 whole_description: self.until.map(|_| TextHash::of(&text)),
-                category: self.category.clone(),
-                price: some,
-                listed: true,
                 images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
                 attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
                 variant_of: Some(product_id()),
                 weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
+                ..Product::new(product_id(), text.clone(), self.category.clone(), some)
             }),
             Item::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
             Item::Stock(Stock {
@@ -157,23 +153,16 @@ impl Parts {
             }),
             Item::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
             Item::Order(Order {
-                order_id: order_id(),
-                customer_id: customer_id(),
                 status: self.status,
-                placed_at: at,
                 changed_at: self.until.unwrap_or(at),
                 version: number,
                 subtotal: some,
-                tax: None,
                 discount: more,
                 codes: Vec::from_iter(self.until.map(|_| code_use(number > 1))),
                 shipping: self.until.map(|_| some),
-                shipping_tax: None,
-                total: most,
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 units: self.quantity.get(),
-                pay_later: false,
                 has_address: number % 2 == 0,
                 shard: self.shard,
                 cancellation: self.until.map(|at| Cancellation {
@@ -189,6 +178,7 @@ impl Parts {
                 delivered_count: self.shard,
                 delivered_at: self.until,
                 imported_at: self.until,
+                ..Order::new(order_id(), customer_id(), at, most)
             }),
             Item::OrderItem(OrderItem {
                 order_id: order_id(),
