@@ -105,13 +105,24 @@ impl DiscountRecord {
 
 impl From<Discount> for DiscountRecord {
     fn from(discount: Discount) -> Self {
-        let (percent, amount) = (discount.reduction.percent(), discount.reduction.amount());
-        let Discount { code, category, min_subtotal, combinable, from, to, max_uses, .. } = discount;
-        let Discount { reduction: _, uses: _, revoked, version, created_at, .. } = discount;
+        let Discount {
+            code,
+            reduction,
+            min_subtotal,
+            category,
+            combinable,
+            from,
+            to,
+            max_uses,
+            uses: _,
+            revoked,
+            version,
+            created_at,
+        } = discount;
         Self {
             code,
-            percent,
-            amount,
+            percent: reduction.percent(),
+            amount: reduction.amount(),
             category,
             min_subtotal,
             combinable,
@@ -142,7 +153,7 @@ impl GiftCardRecord {
 
 impl From<GiftCard> for GiftCardRecord {
     fn from(card: GiftCard) -> Self {
-        let GiftCard { code, initial, created_at, valid_until, blocked, .. } = card;
+        let GiftCard { code, balance: _, initial, created_at, valid_until, blocked, version: _ } = card;
         Self { code, initial, created_at, valid_until, blocked }
     }
 }

@@ -1,6 +1,5 @@
 //! The lines of NDJSON and CSV files, as records.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -67,24 +66,8 @@ impl TryFrom<ProductRow> for Record {
         let ProductRow { product_id, name, description, category, price, currency, available, cells } = row;
         let too_much = || format!("price: {price} is not an amount in minor units");
         let price = Money::new(price, currency).ok_or_else(too_much)?;
-        let (cells, initial_stock, version) = (cells.unwrap_or_default(), None, 1);
-        Ok(Self::Product(ProductRecord {
-            weight_grams: None,
-            attributes: BTreeMap::new(),
-            variant_of: None,
-            listed: true,
-            recalled: false,
-            product_id,
-            name,
-            description,
-            category,
-            price,
-            images: Vec::new(),
-            available,
-            cells,
-            initial_stock,
-            version,
-        }))
+        let product = ProductRecord::new(product_id, name, category, price, available);
+        Ok(Self::Product(ProductRecord { description, cells: cells.unwrap_or_default(), ..product }))
     }
 }
 

@@ -15,47 +15,91 @@ impl OrderRecord {
     /// The record of an order. `due_since` is the time in the mark of a payment that is due, if there is one.
     pub(super) fn of(whole: &WholeOrder, due_since: Option<Timestamp>) -> Self {
         let WholeOrder { order, lines, invoice, address, flag, returns, shipments } = whole;
+        // Left out is what follows from the rest.
+        let Order {
+            order_id,
+            customer_id,
+            status,
+            placed_at,
+            changed_at,
+            version,
+            subtotal: _,
+            discount,
+            codes,
+            tax: _,
+            shipping,
+            shipping_tax,
+            total,
+            request_hash,
+            line_count: _,
+            units: _,
+            pay_later,
+            has_address: _,
+            shard: _,
+            cancellation,
+            credits,
+            returning: _,
+            return_count: _,
+            shipped: _,
+            shipment_count: _,
+            delivered_count: _,
+            delivered_at,
+            imported_at: _,
+        } = order.clone();
+        let Invoice {
+            invoice_id,
+            order_id: _,
+            customer_id: _,
+            issued_at,
+            amount: _,
+            taxes: _,
+            unnumbered: _,
+            number,
+            payments,
+        } = invoice.clone();
         let mut gift_cards = Vec::new();
-        for payment in &invoice.payments {
+        for payment in payments {
             if let Payment::GiftCard { code, amount, .. } = payment {
-                gift_cards.push(GiftCardUse { code: code.clone(), amount: *amount });
+                gift_cards.push(GiftCardUse { code, amount });
             }
         }
         let is_marked = invoice.card().is_some_and(CardPayment::is_due) || whole.has_lapsed();
-        let units = |credit: &Credit| Some((credit.product_id.clone(), i64::from(credit.units).try_into().ok()?));
-        let credits = order.credits.iter().filter_map(units);
+        let units = |credit: Credit| {
+            let quantity = i64::from(credit.units).try_into().ok()?;
+            Some(UnitsRecord { product_id: credit.product_id, quantity })
+        };
         Self {
-            order_id: order.order_id.clone(),
-            customer_id: order.customer_id.clone(),
-            status: order.status,
-            placed_at: order.placed_at,
-            changed_at: Some(order.changed_at),
-            version: order.version,
+            order_id,
+            customer_id,
+            status,
+            placed_at,
+            changed_at: Some(changed_at),
+            version,
             lines: lines.iter().map(LineRecord::of).collect(),
-            discount: Some(order.discount).filter(|discount| !discount.is_zero()),
-            codes: order.codes.iter().map(CodeRecord::of).collect(),
-            shipping: order.shipping,
-            shipping_tax: order.shipping_tax,
-            total: order.total,
+            discount: Some(discount).filter(|discount| !discount.is_zero()),
+            codes: codes.iter().map(CodeRecord::of).collect(),
+            shipping,
+            shipping_tax,
+            total,
             ship_to: address.as_ref().map(|of_order| of_order.address.clone()),
             gift_cards,
             card: invoice.card().map(CardRecord::of),
-            invoice_id: Some(invoice.invoice_id.clone()),
-            invoice_number: invoice.number.clone(),
-            issued_at: Some(invoice.issued_at),
-            pay_later: order.pay_later,
-            cancellation: order.cancellation.clone().map(|Cancellation { at, reason, cause }| CancellationRecord {
+            invoice_id: Some(invoice_id),
+            invoice_number: number,
+            issued_at: Some(issued_at),
+            pay_later,
+            cancellation: cancellation.map(|Cancellation { at, reason, cause }| CancellationRecord {
                 at,
                 reason,
                 cause,
             }),
-            delivered_at: order.delivered_at,
-            credits: credits.map(|(product_id, quantity)| UnitsRecord { product_id, quantity }).collect(),
+            delivered_at,
+            credits: credits.into_iter().filter_map(units).collect(),
             returns: returns.iter().map(ReturnRecord::of).collect(),
             shipments: shipments.iter().map(ShipmentRecord::of).collect(),
-            flag: flag.clone().map(|OrderFlag { reason, flagged_at, .. }| FlagRecord { reason, flagged_at }),
-            due_since: is_marked.then(|| due_since.unwrap_or(order.changed_at)),
-            request_hash: Some(order.request_hash.as_str().to_owned()),
+            flag: flag.clone().map(|OrderFlag { order_id: _, reason, flagged_at }| FlagRecord { reason, flagged_at }),
+            due_since: is_marked.then(|| due_since.unwrap_or(changed_at)),
+            request_hash: Some(request_hash.as_str().to_owned()),
         }
     }
 }
@@ -75,6 +119,10 @@ impl CodeRecord {
 }
 
 impl UnitsRecord {
+    fn of(LineUnits { product_id, quantity }: LineUnits) -> Self {
+        Self { product_id, quantity }
+    }
+
     /// The units as an entity.
     pub(super) fn entity(&self) -> LineUnits {
         LineUnits { product_id: self.product_id.clone(), quantity: self.quantity }
@@ -83,7 +131,7 @@ impl UnitsRecord {
 
 impl CardRecord {
     fn of(card: &CardPayment) -> Self {
-        let CardPayment { amount, status, reference, settlement, provider, expired, recorded, refunds, .. } =
+        let CardPayment { amount, status, reference, settlement, provider, expired, credited: _, recorded, refunds } =
             card.clone();
         let (settlement, refund_reference) = match settlement {
             None => (None, None),
@@ -136,19 +184,22 @@ impl ProviderRecord {
 
 impl ReturnRecord {
     fn of(one: &Return) -> Self {
-        let units = |units: &LineUnits| UnitsRecord { product_id: units.product_id.clone(), quantity: units.quantity };
-        let Return { return_id, lines, reason, requested_at, status, closed_at, restocked, amount, refusal, .. } = one;
-        Self {
-            return_id: return_id.clone(),
-            lines: lines.iter().map(units).collect(),
-            reason: reason.clone(),
-            requested_at: *requested_at,
-            status: *status,
-            closed_at: *closed_at,
-            restocked: *restocked,
-            amount: *amount,
-            refusal: refusal.clone(),
-        }
+        let Return {
+            return_id,
+            order_id: _,
+            customer_id: _,
+            shard: _,
+            lines,
+            reason,
+            requested_at,
+            status,
+            closed_at,
+            restocked,
+            amount,
+            refusal,
+        } = one.clone();
+        let lines = lines.into_iter().map(UnitsRecord::of).collect();
+        Self { return_id, lines, reason, requested_at, status, closed_at, restocked, amount, refusal }
     }
 
     /// The return of an order in this shard.
@@ -173,16 +224,20 @@ impl ReturnRecord {
 
 impl ShipmentRecord {
     fn of(one: &Shipment) -> Self {
-        let units = |units: &LineUnits| UnitsRecord { product_id: units.product_id.clone(), quantity: units.quantity };
-        Self {
-            shipment_id: one.shipment_id.clone(),
-            lines: one.lines.iter().map(units).collect(),
-            carrier: one.carrier.clone(),
-            tracking_number: one.tracking_number.clone(),
-            tracking_url: one.tracking_url.clone(),
-            shipped_at: one.shipped_at,
-            delivered_at: one.delivered_at,
-        }
+        let Shipment {
+            shipment_id,
+            order_id: _,
+            customer_id: _,
+            lines,
+            all_left: _,
+            carrier,
+            tracking_number,
+            tracking_url,
+            shipped_at,
+            delivered_at,
+        } = one.clone();
+        let lines = lines.into_iter().map(UnitsRecord::of).collect();
+        Self { shipment_id, lines, carrier, tracking_number, tracking_url, shipped_at, delivered_at }
     }
 
     /// The shipment of an order.

@@ -246,6 +246,27 @@ impl From<Customer> for CustomerRecord {
 }
 
 impl ProductRecord {
+    /// A product of another shop, which was never changed here.
+    pub(super) fn new(product_id: ProductId, name: String, category: Category, price: Money, available: u64) -> Self {
+        Self {
+            product_id,
+            name,
+            description: String::new(),
+            category,
+            price,
+            weight_grams: None,
+            attributes: BTreeMap::new(),
+            variant_of: None,
+            listed: true,
+            recalled: false,
+            images: Vec::new(),
+            available,
+            cells: Cells::ONE,
+            initial_stock: None,
+            version: one(),
+        }
+    }
+
     /// The product, the item with its description if that is long, and its stock.
     pub(super) fn entities(&self) -> Result<(Product, Option<ProductDescription>, WholeStock), Vec<String>> {
         let mut reasons = Vec::new();
@@ -286,9 +307,21 @@ impl ProductRecord {
 
     /// The record of a product with this description.
     pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
-        let Product { product_id, name, category, price, weight_grams, attributes, variant_of, .. } = product;
-        let Product { listed, images, version, .. } = product;
-        let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(product.initial_stock));
+        let Product {
+            product_id,
+            name,
+            description: _,
+            whole_description: _,
+            category,
+            price,
+            weight_grams,
+            attributes,
+            variant_of,
+            listed,
+            images,
+            initial_stock,
+            version,
+        } = product;
         Self {
             product_id,
             name,
@@ -301,9 +334,9 @@ impl ProductRecord {
             listed,
             recalled: stock.recalled,
             images,
-            available,
-            cells,
-            initial_stock,
+            available: stock.available(),
+            cells: stock.cells(),
+            initial_stock: Some(initial_stock),
             version,
         }
     }

@@ -9,7 +9,7 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::value::{Cells, Timestamp};
+use key_schema::value::Timestamp;
 
 use self::attributes::{Attributes, ItemKind};
 use self::order::Parts;
@@ -158,24 +158,7 @@ impl Publication {
             Err(why) => return self.leave_out(&item, why),
         };
         self.names.insert(id, name.clone());
-        let (cells, initial_stock) = (Cells::ONE, None);
-        let record = ProductRecord {
-            weight_grams: None,
-            attributes: BTreeMap::new(),
-            variant_of: None,
-            listed: true,
-            recalled: false,
-            product_id,
-            name,
-            description,
-            category,
-            price,
-            images: Vec::new(),
-            available,
-            cells,
-            initial_stock,
-            version: 1,
-        };
-        self.add(&item, Record::Product(record));
+        let product = ProductRecord::new(product_id, name, category, price, available);
+        self.add(&item, Record::Product(ProductRecord { description, ..product }));
     }
 }
