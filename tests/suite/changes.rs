@@ -1,9 +1,11 @@
 //! Changes of products and stock with optimistic locking.
 
+use std::collections::BTreeSet;
+
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
+use shop::{Client, Reply, Shop, eur, openapi};
 use tokio::task::JoinSet;
 
 async fn patch(client: &Client, if_match: &str, body: Value) -> Reply {
@@ -19,6 +21,26 @@ async fn shop() -> Shop {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
     shop
+}
+
+/// The role of `PATCH /products/{productId}` allows the attributes that are listed in the code, which is easily forgotten.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_member_of_a_change_can_be_changed_alone() {
+    let shop = shop().await;
+    shop.product("main", 1000, 10).await;
+    let changes = json!({
+        "name": "Another thing", "description": "Stoneware", "category": "others", "price": eur(1200),
+        "weightGrams": 250, "attributes": { "size": "M" }, "variantOf": "main", "listed": false, "recalled": true,
+        "cells": 2,
+    });
+    let changes = changes.as_object().expect("an object");
+    let members = &openapi::document()["components"]["schemas"]["ProductChanges"]["properties"];
+    let members = members.as_object().expect("an object");
+    assert_eq!(changes.keys().collect::<BTreeSet<_>>(), members.keys().collect());
+    for (member, value) in changes {
+        let product = patch(&shop.admin(), "*", json!({ member: value })).await.expect(200);
+        assert_eq!(product[member], *value);
+    }
 }
 
 /// The price of the product and its copy in the stock.

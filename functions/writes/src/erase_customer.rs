@@ -5,10 +5,7 @@ mod forgetting;
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
-use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return, Shipment,
-    UsernameClaim,
-};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, UsernameClaim};
 use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, OrdersOfCustomer};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
 use table::{Budget, Cause, Commit, Error, Reader, Writer};
@@ -29,15 +26,9 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
         Access::delete::<UsernameClaim>().in_transactions(),
         Access::delete::<EmailClaim>().in_transactions(),
         Access::delete::<CustomerAddresses>().in_transactions(),
-        Access::delete::<OrderAddress>().in_transactions(),
-    ])
-    .access(&[
         Access::delete::<Guest>().of_guests(),
-        Access::update::<Order>(),
-        Access::update::<OrderFlag>(),
-        Access::update::<Return>(),
-        Access::update::<Shipment>(),
     ])
+    .access(forgetting::OF_ORDER)
     .example(Example::at("09:59:00").path("ada"));
 
 /// The orders that are read at the same time.

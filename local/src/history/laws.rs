@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
     Cancellation, CardPayment, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus,
-    Payment, PaymentDue, ReturnStatus, WholeOrder, tax_on_top,
+    Payment, PaymentDue, ReturnStatus, WholeOrder, is_recent, tax_on_top,
 };
 use key_schema::value::{DiscountCode, InvoiceId, Money, ProductId, RequestHash, Timestamp};
 use ordering::{MOST_CODES, MOST_GIFT_CARDS, MOST_LINES};
@@ -348,9 +348,9 @@ fn why_open(placeable: &Placeable, now: Timestamp) -> Option<String> {
         "it is PENDING, and would be cancelled when its time to pay is over"
     } else if whole.invoice.card().is_some_and(|card| card.command().is_some()) {
         "its payment is not finished at the provider, which would be asked to finish it"
-    } else if due.as_ref().is_some_and(|due| !due.lapsed && due.is_due_at(now)) {
+    } else if due.as_ref().is_some_and(|due| !due.lapsed && is_recent(due.since, now)) {
         "its refund became due less than an hour ago, and an event would tell of it"
-    } else if whole.returns.iter().any(|one| one.is_requested_at(now)) {
+    } else if whole.returns.iter().any(|one| is_recent(one.requested_at, now)) {
         "a return was requested less than an hour ago, and an event would tell of it"
     } else {
         return None;

@@ -77,18 +77,18 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
         }
         ("INSERT", Return::TYPE) => {
             let made: Return = from_item(new)?;
-            made.is_requested_at(written_at).then(|| ReturnRequested::new(made).into())
+            entity::is_recent(made.requested_at, written_at).then(|| ReturnRequested::new(made).into())
         }
         ("MODIFY", Return::TYPE) => ReturnReceived::new(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("INSERT", Shipment::TYPE) => {
             let made: Shipment = from_item(new)?;
-            made.is_made_at(written_at).then(|| ItemsShipped::new(made).into())
+            entity::is_recent(made.shipped_at, written_at).then(|| ItemsShipped::new(made).into())
         }
         ("MODIFY", Shipment::TYPE) => ShipmentDelivered::new(&from_item(old)?, from_item(new)?).map(Draft::from),
         // A payment that lapsed waits for the customer, so there is nothing to settle.
         ("INSERT", entity::PaymentDue::TYPE) => {
             let mark: entity::PaymentDue = from_item(new)?;
-            (!mark.lapsed && mark.is_due_at(written_at)).then(|| payment_due(mark).into())
+            (!mark.lapsed && entity::is_recent(mark.since, written_at)).then(|| payment_due(mark).into())
         }
         ("MODIFY", entity::PaymentDue::TYPE) => {
             let (before, after): (entity::PaymentDue, entity::PaymentDue) = (from_item(old)?, from_item(new)?);

@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress,
-    Rejection, Report, Return, ReturnStatus,
+    CardPayment, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection, Report,
+    Return, ReturnStatus,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -154,7 +154,7 @@ fn the_derivation_of_ids_never_changes() {
 
 #[test]
 fn an_unreadable_order_is_an_error_and_not_skipped() {
-    let mut newer = image(Order::TYPE, &order("a"));
+    let mut newer = image(&order("a"));
     newer.insert("status".to_owned(), AttributeValue::S("LOST".to_owned()));
     drafts_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
 }
@@ -168,7 +168,7 @@ fn a_payment_that_comes_too_late_has_an_event() {
         Payment::GiftCard { .. } => panic!("a card"),
     };
     let changed = |old: &CardPayment, new: &CardPayment| {
-        let image = |card: &CardPayment| image(Invoice::TYPE, &sample::invoice(&order, card.clone()));
+        let image = |card: &CardPayment| image(&sample::invoice(&order, card.clone()));
         event_of(&record("MODIFY", image(old), image(new)))
     };
     let ended = at_provider(Progress::Ended);
@@ -208,7 +208,7 @@ fn partial_refunds_have_events_of_their_own() {
     ];
     let events: Vec<_> = story
         .windows(2)
-        .map(|pair| event_of(&record("MODIFY", image(Invoice::TYPE, &pair[0]), image(Invoice::TYPE, &pair[1]))))
+        .map(|pair| event_of(&record("MODIFY", image(&pair[0]), image(&pair[1]))))
         .collect::<Option<_>>()
         .expect("an event of each change");
     let told = events.iter().map(|event| match event {
@@ -225,8 +225,7 @@ fn partial_refunds_have_events_of_their_own() {
 /// return, which has events of its own.
 #[test]
 fn cancelled_units_have_an_event_with_what_this_change_cancelled() {
-    let changed =
-        |old: &Order, new: &Order| events_of(&record("MODIFY", image(Order::TYPE, old), image(Order::TYPE, new)));
+    let changed = |old: &Order, new: &Order| events_of(&record("MODIFY", image(old), image(new)));
     let story = [order("a"), with_cancelled(&order("a"), 1), with_cancelled(&with_cancelled(&order("a"), 1), 3)];
     for (pair, units) in story.windows(2).zip([1, 2]) {
         let [Event::UnitsCancelled(event)] = &changed(&pair[0], &pair[1])[..] else { panic!("an event") };
@@ -250,7 +249,6 @@ fn cancelled_units_have_an_event_with_what_this_change_cancelled() {
 #[test]
 fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
     let requested = sample::given_back(&sample::ID.parse().expect("an id"));
-    let image = |of: &Return| image(Return::TYPE, of);
     let later = Record {
         written_at: "2026-11-25T00:00:00.000Z".parse().expect("a time"),
         ..record("INSERT", Item::default(), image(&requested))
@@ -270,9 +268,7 @@ fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
 fn the_restoration_of_an_order_is_not_its_placing() {
     let insert = |order: &Order, written_at: &str| {
         let written_at = written_at.parse().expect("a time");
-        drafts_of(Record { written_at, ..record("INSERT", Item::default(), image(Order::TYPE, order)) })
-            .expect("readable")
-            .pop()
+        drafts_of(Record { written_at, ..record("INSERT", Item::default(), image(order)) }).expect("readable").pop()
     };
     let placed = order("a");
     // The stream's times are whole seconds, so they may be a little before the order's own time.
@@ -292,7 +288,7 @@ fn the_restoration_of_a_mark_is_no_new_payment_that_is_due() {
     let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, lapsed: false };
     let insert = |written_at: &str| {
         let written_at = written_at.parse().expect("a time");
-        event_of(&Record { written_at, ..record("INSERT", Item::default(), image(PaymentDue::TYPE, &mark)) })
+        event_of(&Record { written_at, ..record("INSERT", Item::default(), image(&mark)) })
     };
     assert!(matches!(insert("2026-11-21T09:30:30.000Z"), Some(Event::PaymentDue(_))));
     assert_eq!(insert("2026-11-21T10:30:01.000Z"), None);
@@ -304,7 +300,7 @@ fn a_product_that_is_created_again_has_events_with_new_ids() {
         let written_at = written_at.parse().expect("a time");
         event_of(&Record { written_at, ..record(name, old, new) })
     };
-    let image = |version| image(Product::TYPE, &product(version));
+    let image = |version| image(&product(version));
     let (first, later) = ("2026-11-21T09:30:00.000Z", "2026-11-21T09:40:00.000Z");
     let created = changed("INSERT", Item::default(), image(1), first).expect("an event");
     let again = changed("INSERT", Item::default(), image(1), later).expect("an event");
@@ -322,7 +318,7 @@ fn no_call_exceeds_the_limit_of_eventbridge_and_every_event_fits_into_a_call() {
     let lines = vec![OrderLine { name: "𝄞".repeat(200), ..line(&"x".repeat(64)) }; 40];
     let largest: Event = OrderPlaced::new(placed, lines).expect("its lines").into();
     let described = Product { description: "𝄞".repeat(5000), name: "𝄞".repeat(200), ..product(1) };
-    let described = event_of(&record("INSERT", Item::default(), image(Product::TYPE, &described))).expect("an event");
+    let described = event_of(&record("INSERT", Item::default(), image(&described))).expect("an event");
     for event in [&largest, &described] {
         assert!(event.detail().expect("JSON").len() < MOST_BYTES / 4);
     }

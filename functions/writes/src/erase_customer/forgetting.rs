@@ -1,8 +1,10 @@
 //! What an erasure forgets. This is the one place that decides it: a new kind of item, or a new text about a person, is
 //! added here, and in the table of `docs/personal-data.md`.
 
+use key_schema::access::Access;
 use key_schema::entity::{
-    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, Guest, OrderFlag, UsernameClaim, WholeOrder,
+    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return, Shipment,
+    UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{CustomerId, Timestamp};
@@ -44,6 +46,15 @@ pub(crate) fn of_guest(guest: &Guest) -> Write {
 fn is_of(owner: &CustomerId) -> Result<Condition, Error> {
     Condition::new("#customerId = :owner").value(":owner", owner)
 }
+
+/// The writes of [`of_order`].
+pub(super) const OF_ORDER: &[Access] = &[
+    Access::delete::<OrderAddress>().in_transactions(),
+    Access::update::<Order>(),
+    Access::update::<OrderFlag>(),
+    Access::update::<Return>(),
+    Access::update::<Shipment>(),
+];
 
 /// The writes that remove what was written by or about the person from an item of an order. Each is conditional on the
 /// item as it was read. None if there is nothing to remove.

@@ -2,7 +2,7 @@
 
 use crate::value::Timestamp;
 
-use super::{Order, OrderItem, PaymentDue, Return, Shipment};
+use super::{Order, OrderItem};
 
 /// An order is written within this many seconds after `placedAt`: the time for which a function retries, plus a margin
 /// for clock skew. An import writes an order within this time after `importedAt`.
@@ -30,28 +30,8 @@ impl OrderItem {
     }
 }
 
-impl PaymentDue {
-    /// Whether the payment became due with the insertion of this mark at `written_at`. If the mark is inserted later
-    /// than that, it is a restoration or an import.
-    pub fn is_due_at(&self, written_at: Timestamp) -> bool {
-        is_recent(self.since, written_at)
-    }
-}
-
-impl Return {
-    /// Whether the insertion of this return at `written_at` requested it.
-    pub fn is_requested_at(&self, written_at: Timestamp) -> bool {
-        is_recent(self.requested_at, written_at)
-    }
-}
-
-impl Shipment {
-    /// Whether the insertion of this shipment at `written_at` made it.
-    pub fn is_made_at(&self, written_at: Timestamp) -> bool {
-        is_recent(self.shipped_at, written_at)
-    }
-}
-
-fn is_recent(placed_at: Timestamp, written_at: Timestamp) -> bool {
-    written_at.minus_seconds(PLACED_WITHIN_SECONDS) <= placed_at
+/// Whether the insertion at `written_at` of an item that was made at this time made it: a return, a shipment or the mark of
+/// a payment that is due. If the item is inserted later than that, it is a restoration or an import.
+pub fn is_recent(made_at: Timestamp, written_at: Timestamp) -> bool {
+    written_at.minus_seconds(PLACED_WITHIN_SECONDS) <= made_at
 }

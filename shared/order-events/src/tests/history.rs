@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderFlag, OrderStatus, Payment, PaymentState, Progress, ProviderPayment,
-    Report, Settlement,
+    CardPayment, Order, OrderFlag, OrderStatus, Payment, PaymentState, Progress, ProviderPayment, Report, Settlement,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -125,9 +124,9 @@ impl History {
                     reason: "a mode, please".to_owned(),
                     flagged_at: order.placed_at,
                 };
-                self.record("INSERT", Item::default(), image(OrderFlag::TYPE, &flag));
+                self.record("INSERT", Item::default(), image(&flag));
             }
-            (Step::Delete, _) => self.record("REMOVE", image(Order::TYPE, &order), Item::default()),
+            (Step::Delete, _) => self.record("REMOVE", image(&order), Item::default()),
             _ => self.write(number, order.status),
         }
     }
@@ -178,8 +177,8 @@ impl History {
     fn place(&mut self, number: usize) {
         let order = order(&format!("order-{number}"));
         let card = CardPayment::of(order.total);
-        self.record("INSERT", Item::default(), image(Order::TYPE, &order));
-        self.record("INSERT", Item::default(), image(Invoice::TYPE, &invoice(&order.order_id, card.clone())));
+        self.record("INSERT", Item::default(), image(&order));
+        self.record("INSERT", Item::default(), image(&invoice(&order.order_id, card.clone())));
         self.cards.insert(number, card);
         self.orders.insert(number, order);
         self.changes.insert(("OrderPlaced", number, 0));
@@ -204,13 +203,13 @@ impl History {
 
     fn put(&mut self, number: usize, new: Order) {
         let old = self.orders[&number].clone();
-        self.record("MODIFY", image(Order::TYPE, &old), image(Order::TYPE, &new));
+        self.record("MODIFY", image(&old), image(&new));
         self.orders.insert(number, new);
     }
 
     fn pay(&mut self, number: usize, to: CardPayment, kinds: &[(&'static str, u64)]) {
         let order = self.orders[&number].order_id.clone();
-        let image = |card: &CardPayment| image(Invoice::TYPE, &invoice(&order, card.clone()));
+        let image = |card: &CardPayment| image(&invoice(&order, card.clone()));
         let (old, new) = (image(&self.cards[&number]), image(&to));
         self.record("MODIFY", old, new);
         self.cards.insert(number, to);

@@ -1,13 +1,12 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Credit, Customer, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
+    CardPayment, Credit, Customer, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
     PaymentStatus, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus,
     Settlement, Shipment,
 };
-use key_schema::layout::ENTITY_TYPE;
+use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Money, OrderId, ReturnId, ShipmentId, Timestamp};
-use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
 use crate::{Draft, Event, OrderPlaced, drafts_of};
@@ -76,9 +75,9 @@ pub(super) fn product(version: u64) -> Product {
     }
 }
 
-pub(super) fn image(entity: &str, of: &impl Serialize) -> Item {
+pub(super) fn image<T: Stored>(of: &T) -> Item {
     let mut item: Item = to_item(of).expect("an item");
-    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(entity.to_owned()));
+    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
     // An attribute of a newer release.
     item.insert("unheardOf".to_owned(), AttributeValue::Bool(true));
     item
@@ -128,7 +127,7 @@ pub(super) fn queued(rejection: Option<Rejection>) -> Item {
     let Order { order_id, customer_id, request_hash, placed_at, .. } = order(ID);
     let mut queued = QueuedOrder::new(order_id, customer_id, request_hash, placed_at);
     queued.refusal = rejection.map(|rejection| Refusal { at: at("2026-11-21T09:31:00.000Z"), rejection });
-    image(QueuedOrder::TYPE, &queued)
+    image(&queued)
 }
 
 /// A return of one cup, which was requested when the order was placed.
@@ -173,9 +172,9 @@ pub(super) fn shipped(order: &OrderId) -> Shipment {
 pub(crate) fn samples() -> [Event; 18] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
-    let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
+    let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
-    let product = |version| image(Product::TYPE, &product(version));
+    let product = |version| image(&product(version));
     let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, lapsed: false };
 
     let unpaid = CardPayment::of(eur(4798));
@@ -203,23 +202,23 @@ pub(crate) fn samples() -> [Event; 18] {
     let [started, declined, authorized] =
         [Progress::Started, Progress::Declined, Progress::Authorized].map(|progress| invoiced(&at_provider(progress)));
     [
-        event("INSERT", Item::default(), image(Order::TYPE, &pending)),
-        event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
-        event("MODIFY", image(Order::TYPE, &paid), image(Order::TYPE, &with_cancelled(&paid, 1))),
+        event("INSERT", Item::default(), image(&pending)),
+        event("MODIFY", image(&pending), image(&paid)),
+        event("MODIFY", image(&paid), image(&with_cancelled(&paid, 1))),
         event("MODIFY", started.clone(), authorized),
         event("MODIFY", started, declined),
         event("MODIFY", invoiced(&unpaid), invoiced(&captured)),
-        event("INSERT", Item::default(), image(PaymentDue::TYPE, &due)),
+        event("INSERT", Item::default(), image(&due)),
         event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
         event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
-        event("INSERT", Item::default(), image(Shipment::TYPE, &sent)),
-        event("MODIFY", image(Shipment::TYPE, &sent), image(Shipment::TYPE, &arrived)),
-        event("INSERT", Item::default(), image(Return::TYPE, &requested)),
-        event("MODIFY", image(Return::TYPE, &requested), image(Return::TYPE, &received)),
+        event("INSERT", Item::default(), image(&sent)),
+        event("MODIFY", image(&sent), image(&arrived)),
+        event("INSERT", Item::default(), image(&requested)),
+        event("MODIFY", image(&requested), image(&received)),
         event("MODIFY", invoiced(&unpaid), invoiced(&expired)),
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
-        event("MODIFY", image(Customer::TYPE, &customer()), image(Customer::TYPE, &erased(&customer()))),
+        event("MODIFY", image(&customer()), image(&erased(&customer()))),
     ]
 }

@@ -2,8 +2,9 @@
 
 use key_schema::entity::{
     CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
-    ReturnStatus, Shipment, WholeOrder,
+    ReturnStatus, WholeOrder,
 };
+use key_schema::layout::Stored;
 use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
 use table::{Condition, Error, Write};
 
@@ -23,18 +24,11 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
         let as_read = Condition::as_read(&from.invoice, &from.invoice.unlike())?;
         writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
     }
-    for (before, after) in changed_returns(from, to) {
-        writes.push(match before {
-            None => Write::put_new(after)?,
-            // A Query may return a return from before a transaction, too.
-            Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
-        });
+    for parts in changed_returns(from, to) {
+        writes.push(part(parts)?);
     }
-    for (before, after) in changed_shipments(from, to) {
-        writes.push(match before {
-            None => Write::put_new(after)?,
-            Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
-        });
+    for parts in changed(&from.shipments, &to.shipments, |one| &one.shipment_id) {
+        writes.push(part(parts)?);
     }
     let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
     let is_marked = |whole: &WholeOrder| is_due(whole) || whole.has_lapsed();
@@ -55,19 +49,15 @@ pub(super) fn guards(from: &WholeOrder, to: &WholeOrder) -> usize {
     usize::from(from.order != to.order)
         + usize::from(from.invoice != to.invoice)
         + changed_returns(from, to).count()
-        + changed_shipments(from, to).count()
+        + changed(&from.shipments, &to.shipments, |one| &one.shipment_id).count()
 }
 
-/// The shipments that differ, each as it was before.
-fn changed_shipments<'a>(
-    from: &'a WholeOrder,
-    to: &'a WholeOrder,
-) -> impl Iterator<Item = (Option<&'a Shipment>, &'a Shipment)> {
-    let pairs = to.shipments.iter().map(|after| {
-        let before = from.shipments.iter().find(|before| before.shipment_id == after.shipment_id);
-        (before, after)
-    });
-    pairs.filter(|(before, after)| *before != Some(*after))
+/// The write of a return or a shipment that is new or differs. A Query may return one from before a transaction, too.
+fn part<T: Stored>((before, after): (Option<&T>, &T)) -> Result<Write, Error> {
+    match before {
+        None => Write::put_new(after),
+        Some(before) => Write::change(before, after, Condition::as_read(before, after)?),
+    }
 }
 
 /// The returns that differ, each as it was before.
@@ -75,10 +65,16 @@ fn changed_returns<'a>(
     from: &'a WholeOrder,
     to: &'a WholeOrder,
 ) -> impl Iterator<Item = (Option<&'a Return>, &'a Return)> {
-    let pairs = to.returns.iter().map(|after| {
-        let before = from.returns.iter().find(|before| before.return_id == after.return_id);
-        (before, after)
-    });
+    changed(&from.returns, &to.returns, |one| &one.return_id)
+}
+
+/// The items that differ, each as it was before.
+fn changed<'a, T: PartialEq, Id: PartialEq>(
+    from: &'a [T],
+    to: &'a [T],
+    id: impl Fn(&T) -> &Id,
+) -> impl Iterator<Item = (Option<&'a T>, &'a T)> {
+    let pairs = to.iter().map(move |after| (from.iter().find(|before| id(before) == id(after)), after));
     pairs.filter(|(before, after)| *before != Some(*after))
 }
 
