@@ -298,7 +298,7 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 async fn a_database_that_hangs_is_answered_in_time() {
     let filled = shop().await;
     let shop = filled.hurried().await;
-    shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(60)), 5);
+    shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_mins(1)), 5);
     let started = Instant::now();
     let reply = shop.nobody().get("/products/thing").await;
     assert!(reply.header("retry-after").is_some());
