@@ -2,9 +2,6 @@
 
 mod charts;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-
 use consumers::CONSUMERS;
 use copying::{Assignment, Copier, Mover, Pace, Repairs};
 use devstack::fault_proxy::Call;
@@ -15,8 +12,6 @@ use key_schema::layout::{ENTITIES, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use lambda::FromEnvironment as _;
 use local::functions::{all, routes};
 use local::history::{Options, import};
-use serde_json::json;
-use shop::Shop;
 use shop::accesses::{Accesses, Asked, Written, key_written, record, writes_of};
 use shop::pattern::entity;
 use table::Pairs;
@@ -26,6 +21,7 @@ use tokio::time::Instant;
 use crate::completeness::pascal_case;
 use crate::history::{Temporary, environment};
 use crate::moving::MovingShop;
+use crate::prelude::*;
 use crate::roles::eventful_day;
 
 /// The sections of the record that are not functions.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use self::evaluation::{Alarm, State};
 use self::metric_math::Series;
-use self::troubles::{CALM, Shop, TROUBLES, Trouble, ordinary};
+use self::troubles::{CALM, Shop, Trouble, ordinary, troubles};
 use crate::deployment;
 
 /// The number of periods of each phase: more than any alarm looks back.
@@ -41,7 +41,7 @@ fn calm(alarm: &Alarm, shop: Shop) -> BTreeMap<String, Series> {
 /// An alarm's metrics in a shop with this problem.
 fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
     let mut data = calm(alarm, ordinary);
-    for (id, value) in trouble.metrics {
+    for (id, value) in &trouble.metrics {
         let series = data.get_mut(*id).unwrap_or_else(|| panic!("{}: no metric {id}", trouble.alarm));
         *series = vec![*value; trouble.periods];
     }
@@ -53,27 +53,27 @@ fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
 
 #[test]
 fn every_alarm_has_a_situation_in_which_it_goes_off_and_one_in_which_it_does_not() {
-    for (name, alarm) in alarms() {
+    let (known, troubles) = (alarms(), troubles());
+    for (name, alarm) in &known {
         let mut wanted: Vec<_> = alarm.metrics.keys().map(String::as_str).collect();
-        let of_alarm = || TROUBLES.iter().filter(|trouble| trouble.alarm == name);
+        let of_alarm = || troubles.iter().filter(|trouble| trouble.alarm == *name);
         for trouble in of_alarm().filter(|trouble| trouble.goes_off) {
             wanted.retain(|id| trouble.metrics.iter().all(|(shown, _)| shown != id));
         }
         assert!(wanted.is_empty(), "{name}: no trouble at which it goes off shows in {wanted:?}");
         assert!(of_alarm().any(|trouble| !trouble.goes_off), "{name}: nothing at which it does not go off");
     }
-    let known = alarms();
-    assert!(TROUBLES.iter().all(|trouble| known.contains_key(trouble.alarm)), "a trouble of no alarm");
+    assert!(troubles.iter().all(|trouble| known.contains_key(&trouble.alarm)), "a trouble of no alarm");
 }
 
 #[test]
 fn an_alarm_goes_off_when_it_should_and_recovers() {
     let known = alarms();
-    for trouble in TROUBLES {
-        let alarm = &known[trouble.alarm];
+    for trouble in troubles() {
+        let alarm = &known[&trouble.alarm];
         for (before, shop_before) in CALM {
             for (after, shop_after) in CALM {
-                let parts = [calm(alarm, *shop_before), troubled(alarm, trouble), calm(alarm, *shop_after)];
+                let parts = [calm(alarm, *shop_before), troubled(alarm, &trouble), calm(alarm, *shop_after)];
                 let states = alarm.states(&joined(&parts));
                 let situation = format!("{}: {before}; {}; {after}: {states:?}", trouble.alarm, trouble.situation);
                 let goes_off = states.contains(&State::Alarm);

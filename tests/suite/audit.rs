@@ -1,12 +1,9 @@
 //! An audit finds every breach of an invariant, and reports nothing else.
 
-use std::collections::BTreeSet;
-
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Shop, read};
+use shop::read;
 
 use crate::invariants::breaches;
+use crate::prelude::*;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
@@ -19,21 +16,17 @@ async fn a_shop() -> (Shop, String, String) {
     shop.discount("TEN", 10, Some(5)).await;
     shop.gift_card("CARD", 300).await;
     shop.product("milk", 100, 9).await;
-    let described = json!({ "description": "First flush. ".repeat(100) }).to_string();
-    shop.admin().send(Method::PATCH, "/products/tea", &[("if-match", "*")], Some(described)).await.expect(200);
-    let cells = json!({ "cells": 3 }).to_string();
-    shop.admin().send(Method::PATCH, "/products/milk", &[("if-match", "*")], Some(cells)).await.expect(200);
-    let cart = json!({ "lines": [{ "productId": "tea", "quantity": 1 }] });
-    shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
+    let described = json!({ "description": "First flush. ".repeat(100) });
+    shop.admin().patch("/products/tea", "*", described).await.expect(200);
+    shop.admin().patch("/products/milk", "*", json!({ "cells": 3 })).await.expect(200);
+    shop.customer("ada").put("/customers/ada/cart", basket("tea", 1)).await.expect(200);
     shop.nobody().post("/products/tea/views", Value::Null).await.expect(204);
     let body = json!({
         "lines": [{ "productId": "tea", "quantity": 2 }], "discountCode": "TEN", "giftCards": ["CARD"],
     });
     let order = shop.customer("ada").order("one", body).await.expect(201);
-    let called_off =
-        shop.customer("ada").order("two", json!({ "lines": [{ "productId": "tea", "quantity": 1 }] })).await;
-    let called_off = called_off.expect(201)["orderId"].as_str().expect("an id").to_owned();
-    shop.customer("ada").post(&format!("/orders/{called_off}/cancellation"), json!({})).await.expect(200);
+    let called_off = shop.customer("ada").order("two", basket("tea", 1)).await.expect(201);
+    shop.customer("ada").cancel(&called_off, json!({})).await.expect(200);
     shop.settle().await;
     let id = |value: &Value| value.as_str().expect("an id").to_owned();
     (shop, id(&order["orderId"]), id(&order["invoice"]["invoiceId"]))
@@ -48,21 +41,18 @@ async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
     assert_eq!(kinds.len(), 20, "{kinds:?}");
 }
 
-/// An item's key, the attribute that is damaged, the wrong value, and the beginnings of the expected breaches.
-type Damage = (String, String, &'static str, Value, Vec<String>);
-
 #[tokio::test(flavor = "multi_thread")]
 async fn every_damaged_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
-    for (pk, sk, attribute, value, expected) in
-        damages(&order, &invoice).into_iter().chain(damages_to_credits(&order)).chain(damages_to_cells())
-    {
-        let before = shop.item(&pk, &sk).await;
-        assert!(before.is_object(), "{pk} {sk}");
+    for (damage, expected) in cases(DAMAGES, &order, &invoice) {
+        let words: Vec<_> = damage.splitn(4, ' ').collect();
+        let [pk, sk, attribute, value] = words[..] else { panic!("{damage}") };
+        let before = shop.item(pk, sk).await;
+        assert!(before.is_object(), "{damage}");
         let mut after = before.clone();
-        after[attribute] = value;
+        after[attribute] = stored(&serde_json::from_str(value).unwrap_or_else(|_| json!(value)));
         put(&shop, &after).await;
-        expect(&shop, &expected, &format!("{pk} {sk} {attribute}")).await;
+        expect(&shop, &expected, &damage).await;
         put(&shop, &before).await;
     }
 }
@@ -98,11 +88,12 @@ async fn an_item_without_an_index_entry_is_reported_and_gets_it_by_the_command_o
 #[tokio::test(flavor = "multi_thread")]
 async fn every_missing_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
-    for (pk, sk, expected) in losses(&order, &invoice) {
-        let before = shop.item(&pk, &sk).await;
-        assert!(before.is_object(), "{pk} {sk}");
-        shop.delete(&pk, &sk).await;
-        expect(&shop, &expected, &format!("{pk} {sk}")).await;
+    for (key, expected) in cases(LOSSES, &order, &invoice) {
+        let (pk, sk) = key.split_once(' ').expect("a key");
+        let before = shop.item(pk, sk).await;
+        assert!(before.is_object(), "{key}");
+        shop.delete(pk, sk).await;
+        expect(&shop, &expected, &key).await;
         put(&shop, &before).await;
     }
 }
@@ -111,36 +102,12 @@ async fn every_missing_item_is_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_item_of_a_missing_order_is_reported() {
     let (shop, order, invoice) = a_shop().await;
-    shop.admin()
-        .send(Method::PUT, &format!("/orders/{order}/flag"), &[], Some(r#"{"reason":"odd"}"#.to_owned()))
-        .await
-        .expect(200);
-    let o = format!("o#{order}");
-    for (pk, sk, expected) in [
-        (
-            &*o,
-            "p#tea",
-            vec!["order stray: it is incomplete: 1 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
-        ),
-        (
-            &o,
-            &*format!("i#{invoice}"),
-            vec!["order stray: it is incomplete: 0 lines of an unknown number, lacks [\"header\"]"],
-        ),
-        (
-            &o,
-            "flag",
-            vec!["order stray: it is incomplete: 0 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
-        ),
-        (
-            "g#CARD",
-            &o,
-            vec!["gift card CARD: -300 taken from its balance", "order stray: gift card CARD has an entry for it"],
-        ),
-    ] {
+    shop.admin().put(&format!("/orders/{order}/flag"), json!({ "reason": "odd" })).await.expect(200);
+    for (key, expected) in cases(STRAYS, &order, &invoice) {
+        let (pk, sk) = key.split_once(' ').expect("a key");
         let stray = shop.item(pk, sk).await.to_string().replace(&order, "stray");
         put(&shop, &serde_json::from_str(&stray).expect("an item")).await;
-        expect(&shop, &expected, sk).await;
+        expect(&shop, &expected, &key).await;
         shop.delete(&pk.replace(&order, "stray"), &sk.replace(&order, "stray")).await;
     }
 }
@@ -150,248 +117,155 @@ async fn put(shop: &Shop, item: &Value) {
 }
 
 /// Asserts that an audit finds breaches with these beginnings, and no others.
-async fn expect(shop: &Shop, beginnings: &[impl AsRef<str>], after: &str) {
+async fn expect(shop: &Shop, beginnings: &[String], after: &str) {
     let found = breaches(shop, AFTER_EVERY_CHANGE).await;
     let pairs = found.iter().zip(beginnings);
-    let fits = found.len() == beginnings.len() && pairs.into_iter().all(|(one, begin)| one.starts_with(begin.as_ref()));
+    let fits = found.len() == beginnings.len() && pairs.into_iter().all(|(one, begin)| one.starts_with(&**begin));
     assert!(fits, "{after}: {found:#?}");
 }
 
-/// For each item: its key, and the beginnings of the breaches if it is missing.
-fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
-    let loss = |pk: &str, sk: &str, breaches: &[&str]| {
-        let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();
-        (pk.to_owned(), sk.to_owned(), breaches)
-    };
-    let o = format!("o#{order}");
-    vec![
-        loss(
-            &o,
-            "p#tea",
-            &["day ", "order ORDER: it is incomplete: 0 lines of 1, lacks []", "product tea: its counts lack "],
-        ),
-        loss(
-            &o,
-            &format!("i#{invoice}"),
-            &[
-                "order ORDER: gift card CARD has an entry for it, but it is not paid with that card",
-                "order ORDER: it is incomplete: 1 lines of 1, lacks [\"invoice\"]",
-            ],
-        ),
-        loss(
-            &o,
-            &o,
-            &[
-                "customer ada: its counts lack ",
-                "day ",
-                "discount TEN: 1 uses counted beyond the orders that have it",
-                "order ORDER: gift card CARD has an entry for it, but it is not paid with that card",
-                "order ORDER: it is incomplete: 1 lines of an unknown number, lacks [\"header\"]",
-                "product tea: its counts lack ",
-            ],
-        ),
-        loss(
-            "g#CARD",
-            &o,
-            &[
-                "gift card CARD: 300 taken from its balance without an entry",
-                "order ORDER: it is paid with gift card CARD, which has no entry for it",
-            ],
-        ),
-        loss("d#TEN", "d#TEN", &["discount TEN: -1 uses counted beyond the orders that have it"]),
-        loss(
-            "p#tea",
-            "p#tea",
-            &[
-                "category things: 1 products counted beyond those that are counted in it",
-                "product tea: its long description is there, and none is needed",
-                "product tea: its price is not there, the price in its stock 500 EUR",
-            ],
-        ),
-        loss("p#tea", "description", &["product tea: its long description is not there"]),
-        loss("p#tea", "stock", &["product tea: its price is 500 EUR (minor units), the price in its stock not there"]),
-        loss("categories", "cat#things", &["category things: -2 products counted beyond those that are counted in it"]),
-        loss("p#tea", "stats", &["product tea: its counts lack "]),
-        loss(
-            "stock#milk#2",
-            "stock#milk#2",
-            &["product milk: the other cells of its stock are [1], and should be [1, 2]"],
-        ),
-        loss("email#ada@example.com", "email#ada@example.com", &["email#ada@example.com: it is claimed by nobody"]),
-    ]
+/// What is done, and under it the beginnings of the breaches that an audit then finds.
+fn cases(text: &str, order: &str, invoice: &str) -> Vec<(String, Vec<String>)> {
+    let mut cases = Vec::<(String, Vec<String>)>::new();
+    for line in text.replace("ORDER", order).replace("INVOICE", invoice).lines().skip(1) {
+        match (line.strip_prefix("  "), cases.last_mut()) {
+            (Some(breach), Some((_, breaches))) => breaches.push(breach.to_owned()),
+            _ => cases.push((line.to_owned(), Vec::new())),
+        }
+    }
+    cases
 }
 
-fn damages(order: &str, invoice: &str) -> Vec<Damage> {
-    let damage = |pk: &str, sk: &str, attribute, value, breaches: &[&str]| {
-        let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();
-        (pk.to_owned(), sk.to_owned(), attribute, value, breaches)
-    };
-    let (o, i) = (format!("o#{order}"), format!("i#{invoice}"));
-    let money = |amount: u32| json!({ "M": { "amount": { "N": amount.to_string() }, "currency": { "S": "EUR" } } });
-    let number = |number: u32| json!({ "N": number.to_string() });
-    let text = |text: &str| json!({ "S": text });
-    vec![
-        damage(
-            &o,
-            &o,
-            "subtotal",
-            money(999),
-            &[
-                "order ORDER: subtotal less discount plus shipping and tax: 899 EUR (minor units); the total: 900 EUR",
-                "order ORDER: the lines: 1000 EUR (minor units); the subtotal: 999 EUR",
-            ],
-        ),
-        damage(
-            &o,
-            &o,
-            "status",
-            text("PAID"),
-            &[
-                "customer ada: its counts lack ",
-                "day ",
-                "o#ORDER o#ORDER: its keys are ",
-                "order ORDER: a payment of 600 EUR (minor units) is Pending, the order PAID",
-                "order ORDER: the mark of its payment is wrong: None",
-            ],
-        ),
-        damage(&o, &o, "lineCount", number(2), &["order ORDER: it is incomplete: 1 lines of 2, lacks []"]),
-        damage("p#tea", "description", "text", text("Second"), &["product tea: its long description is another"]),
-        damage(
-            &o,
-            "p#tea",
-            "quantity",
-            number(3),
-            &[
-                "day ",
-                "order ORDER: 3 tea at 500 EUR (minor units) are said to be 1000 EUR",
-                "order ORDER: its lines have 3 units, its header says 2",
-                "product tea: its counts lack ",
-            ],
-        ),
-        damage(&o, &i, "amount", money(901), &["order ORDER: the invoice: 901 EUR (minor units); the total: 900 EUR"]),
-        damage("g#CARD", "g#CARD", "balance", money(1), &["gift card CARD: -1 taken from its balance"]),
-        damage(
-            "g#CARD",
-            &o,
-            "status",
-            text("refunded"),
-            &["gift card CARD: 300 taken from its balance", "order ORDER: 300 paid with gift card CARD"],
-        ),
-        damage("d#TEN", "d#TEN", "uses", number(2), &["discount TEN: 1 uses counted beyond"]),
-        damage(
-            "p#tea",
-            "stock",
-            "price",
-            money(499),
-            &["product tea: its price is 500 EUR (minor units), the price in its stock 499 EUR"],
-        ),
-        damage(
-            "p#tea",
-            "stock",
-            "available",
-            json!({ "N": "-1" }),
-            &[
-                "p#tea stock: it cannot be read",
-                "product tea: its price is 500 EUR (minor units), the price in its stock not there",
-            ],
-        ),
-        damage("p#tea", "stats", "units", number(1), &["product tea: its counts lack "]),
-        damage("c#ada", "stats", "orders", number(7), &["customer ada: its counts lack "]),
-        damage(
-            "c#ada",
-            "c#ada",
-            "email",
-            text("eve@example.com"),
-            &[
-                "email#ada@example.com: it is claimed by ada, and in the profile of nobody",
-                "email#eve@example.com: it is claimed by nobody, and in the profile of ada",
-            ],
-        ),
-        damage(
-            "username#ada",
-            "username#ada",
-            "customerId",
-            text("eve"),
-            &["username#ada: it is claimed by eve, and in the profile of ada"],
-        ),
-        damage("c#ada", "cart", "EntityType", text("trolley"), &["c#ada cart: \"trolley\" is no kind of item"]),
-        damage("p#tea", "p#tea", "GSI1SK", text("p#coffee"), &["p#tea p#tea: its keys are "]),
-    ]
+/// A value as DynamoDB stores it.
+fn stored(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => json!({ "N": number.to_string() }),
+        Value::Array(values) => json!({ "L": values.iter().map(stored).collect::<Vec<_>>() }),
+        Value::Object(fields) => {
+            json!({ "M": fields.iter().map(|(name, value)| (name, stored(value))).collect::<BTreeMap<_, _>>() })
+        }
+        other => json!({ "S": other }),
+    }
 }
 
-fn damages_to_credits(order: &str) -> Vec<Damage> {
-    let damage = |pk: &str, sk: &str, attribute, value, breaches: &[&str]| {
-        let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();
-        (pk.to_owned(), sk.to_owned(), attribute, value, breaches)
-    };
-    let o = format!("o#{order}");
-    let number = |number: u32| json!({ "N": number.to_string() });
-    vec![
-        damage(
-            &o,
-            &o,
-            "credits",
-            json!({ "L": [{ "M": {
-                "productId": { "S": "tea" }, "units": { "N": "1" }, "gross": { "N": "500" }, "amount": { "N": "400" },
-            } }] }),
-            &[
-                "customer ada: its counts lack ",
-                "day ",
-                "order ORDER: 400 of the order is credited, and 0 of its payments",
-                "order ORDER: its credits are [",
-                "product tea: its counts lack ",
-            ],
-        ),
-        damage(
-            &o,
-            &o,
-            "returning",
-            json!({ "L": [{ "M": { "productId": { "S": "tea" }, "quantity": { "N": "3" } } }] }),
-            &[
-                "order ORDER: 3 tea are credited or in open returns, of 2",
-                "order ORDER: the units in open returns are {}",
-            ],
-        ),
-        damage(&o, &o, "returnCount", number(1), &["order ORDER: it is incomplete: 1 lines of 1, lacks [\"returns\"]"]),
-        damage(
-            "g#CARD",
-            &o,
-            "returned",
-            number(100),
-            &["gift card CARD: 100 taken from its balance", "order ORDER: 100 paid with gift card CARD"],
-        ),
-    ]
-}
+/// The keys of an item that is missing.
+const LOSSES: &str = r#"
+o#ORDER p#tea
+  day
+  order ORDER: it is incomplete: 0 lines of 1, lacks []
+  product tea: its counts lack
+o#ORDER i#INVOICE
+  order ORDER: gift card CARD has an entry for it, but it is not paid with that card
+  order ORDER: it is incomplete: 1 lines of 1, lacks ["invoice"]
+o#ORDER o#ORDER
+  customer ada: its counts lack
+  day
+  discount TEN: 1 uses counted beyond the orders that have it
+  order ORDER: gift card CARD has an entry for it, but it is not paid with that card
+  order ORDER: it is incomplete: 1 lines of an unknown number, lacks ["header"]
+  product tea: its counts lack
+g#CARD o#ORDER
+  gift card CARD: 300 taken from its balance without an entry
+  order ORDER: it is paid with gift card CARD, which has no entry for it
+d#TEN d#TEN
+  discount TEN: -1 uses counted beyond the orders that have it
+p#tea p#tea
+  category things: 1 products counted beyond those that are counted in it
+  product tea: its long description is there, and none is needed
+  product tea: its price is not there, the price in its stock 500 EUR
+p#tea description
+  product tea: its long description is not there
+p#tea stock
+  product tea: its price is 500 EUR (minor units), the price in its stock not there
+categories cat#things
+  category things: -2 products counted beyond those that are counted in it
+p#tea stats
+  product tea: its counts lack
+stock#milk#2 stock#milk#2
+  product milk: the other cells of its stock are [1], and should be [1, 2]
+email#ada@example.com email#ada@example.com
+  email#ada@example.com: it is claimed by nobody
+"#;
 
-fn damages_to_cells() -> Vec<Damage> {
-    let damage = |pk: &str, sk: &str, attribute, value: Value, breaches: &[&str]| {
-        (pk.to_owned(), sk.to_owned(), attribute, value, breaches.iter().map(ToString::to_string).collect())
-    };
-    let cent_more = json!({ "M": { "amount": { "N": "101" }, "currency": { "S": "EUR" } } });
-    vec![
-        damage(
-            "stock#milk#1",
-            "stock#milk#1",
-            "price",
-            cent_more,
-            &["product milk: its price in cell 1 is 101 EUR (minor units), in the first 100 EUR (minor units)"],
-        ),
-        damage(
-            "p#milk",
-            "stock",
-            "cells",
-            json!({ "N": "1" }),
-            &["product milk: the other cells of its stock are [1, 2], and should be []"],
-        ),
-        damage(
-            "stock#milk#1",
-            "stock#milk#1",
-            "available",
-            json!({ "N": "-1" }),
-            &[
-                "product milk: the other cells of its stock are [2], and should be [1, 2]",
-                "stock#milk#1 stock#milk#1: it cannot be read",
-            ],
-        ),
-    ]
-}
+/// The keys of an item, the attribute that is damaged, and the wrong value.
+const DAMAGES: &str = r#"
+o#ORDER o#ORDER subtotal {"amount":999,"currency":"EUR"}
+  order ORDER: subtotal less discount plus shipping and tax: 899 EUR (minor units); the total: 900 EUR
+  order ORDER: the lines: 1000 EUR (minor units); the subtotal: 999 EUR
+o#ORDER o#ORDER status PAID
+  customer ada: its counts lack
+  day
+  o#ORDER o#ORDER: its keys are
+  order ORDER: a payment of 600 EUR (minor units) is Pending, the order PAID
+  order ORDER: the mark of its payment is wrong: None
+o#ORDER o#ORDER lineCount 2
+  order ORDER: it is incomplete: 1 lines of 2, lacks []
+p#tea description text Second
+  product tea: its long description is another
+o#ORDER p#tea quantity 3
+  day
+  order ORDER: 3 tea at 500 EUR (minor units) are said to be 1000 EUR
+  order ORDER: its lines have 3 units, its header says 2
+  product tea: its counts lack
+o#ORDER i#INVOICE amount {"amount":901,"currency":"EUR"}
+  order ORDER: the invoice: 901 EUR (minor units); the total: 900 EUR
+g#CARD g#CARD balance {"amount":1,"currency":"EUR"}
+  gift card CARD: -1 taken from its balance
+g#CARD o#ORDER status refunded
+  gift card CARD: 300 taken from its balance
+  order ORDER: 300 paid with gift card CARD
+d#TEN d#TEN uses 2
+  discount TEN: 1 uses counted beyond
+p#tea stock price {"amount":499,"currency":"EUR"}
+  product tea: its price is 500 EUR (minor units), the price in its stock 499 EUR
+p#tea stock available -1
+  p#tea stock: it cannot be read
+  product tea: its price is 500 EUR (minor units), the price in its stock not there
+p#tea stats units 1
+  product tea: its counts lack
+c#ada stats orders 7
+  customer ada: its counts lack
+c#ada c#ada email eve@example.com
+  email#ada@example.com: it is claimed by ada, and in the profile of nobody
+  email#eve@example.com: it is claimed by nobody, and in the profile of ada
+username#ada username#ada customerId eve
+  username#ada: it is claimed by eve, and in the profile of ada
+c#ada cart EntityType trolley
+  c#ada cart: "trolley" is no kind of item
+p#tea p#tea GSI1SK p#coffee
+  p#tea p#tea: its keys are
+o#ORDER o#ORDER credits [{"productId":"tea","units":1,"gross":500,"amount":400}]
+  customer ada: its counts lack
+  day
+  order ORDER: 400 of the order is credited, and 0 of its payments
+  order ORDER: its credits are [
+  product tea: its counts lack
+o#ORDER o#ORDER returning [{"productId":"tea","quantity":3}]
+  order ORDER: 3 tea are credited or in open returns, of 2
+  order ORDER: the units in open returns are {}
+o#ORDER o#ORDER returnCount 1
+  order ORDER: it is incomplete: 1 lines of 1, lacks ["returns"]
+g#CARD o#ORDER returned 100
+  gift card CARD: 100 taken from its balance
+  order ORDER: 100 paid with gift card CARD
+stock#milk#1 stock#milk#1 price {"amount":101,"currency":"EUR"}
+  product milk: its price in cell 1 is 101 EUR (minor units), in the first 100 EUR (minor units)
+p#milk stock cells 1
+  product milk: the other cells of its stock are [1, 2], and should be []
+stock#milk#1 stock#milk#1 available -1
+  product milk: the other cells of its stock are [2], and should be [1, 2]
+  stock#milk#1 stock#milk#1: it cannot be read
+"#;
+
+/// The keys of an item of which another order gets a copy.
+const STRAYS: &str = r#"
+o#ORDER p#tea
+  order stray: it is incomplete: 1 lines of an unknown number, lacks ["header", "invoice"]
+o#ORDER i#INVOICE
+  order stray: it is incomplete: 0 lines of an unknown number, lacks ["header"]
+o#ORDER flag
+  order stray: it is incomplete: 0 lines of an unknown number, lacks ["header", "invoice"]
+g#CARD o#ORDER
+  gift card CARD: -300 taken from its balance
+  order stray: gift card CARD has an entry for it
+"#;

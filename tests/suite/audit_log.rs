@@ -1,16 +1,13 @@
 //! The audit log: every request by which staff change something has one line, and nobody else's has any.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use devstack::gateway::Invoke;
 use http_api::{ADMIN_SCOPE, AUDIT_MARK, SECRET_COLLECTIONS, SHOP_SCOPE, Scope, Verb};
 use local::functions::{self, routes};
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::events::{event, functions_by_event_time};
 use shop::log::Log;
 use shop::payments::Payments;
 
+use crate::prelude::*;
 use crate::sample_events::is_expected;
 
 fn scopes() -> BTreeMap<String, (Verb, Scope)> {

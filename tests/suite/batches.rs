@@ -1,26 +1,17 @@
 //! A batch of products is the same as the requests for its products one by one.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::{Kind, Route, Verb};
+use http_api::{Route, Verb};
 use local::functions;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::events::event;
-use shop::kills::for_steps;
-use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
+use shop::limit_time;
 
-use crate::invariants;
+use crate::prelude::*;
 
 const BATCH: &str = "/products/batch";
 
 fn create(id: &str, cells: u8) -> Value {
-    json!({ "create": {
-        "productId": id, "name": format!("The {id}"), "description": "", "category": "things", "price": eur(500), "stock": 7,
-        "cells": cells,
-    } })
+    json!({ "create": goods(id, json!({ "price": eur(500), "stock": 7, "cells": cells })) })
 }
 
 fn update(id: &str, version: u64, changes: &Value) -> Value {
@@ -117,49 +108,17 @@ async fn a_batch_that_is_sent_twice_is_answered_the_same_and_changes_nothing() {
 async fn concurrent_copies_of_a_batch_are_answered_the_same_and_applied_once() {
     let (shop, once) = (shop().await, shop().await);
     let expected = send(&once.admin(), &entries()).await;
-    let mut sending = JoinSet::new();
-    for _ in 0..6 {
-        let admin = shop.admin();
-        sending.spawn(async move { send(&admin, &entries()).await });
-    }
-    for results in sending.join_all().await {
+    for results in at_once(0..6, async |_| send(&shop.admin(), &entries()).await).await {
         assert_eq!(results, expected);
     }
     assert_eq!(items(&shop).await, items(&once).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_is_killed_anywhere_is_finished_by_a_repetition() {
-    let (shop, once) = (shop().await, shop().await);
-    let expected = send(&once.admin(), &entries()).await;
-    let mut request = event("write-products");
-    request["body"] = json!(json!({ "products": entries() }).to_string());
-    let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
-    let (_, invoke) = functions.handlers.iter().find(|(name, _)| name == "write-products").expect("the function");
-    let mut killed = 0;
-    for steps in 0..24 {
-        killed += u32::from(for_steps(steps, invoke(request.clone())).await.is_none());
-    }
-    assert!(killed > 3, "{killed} were killed");
-    assert_eq!(send(&shop.admin(), &entries()).await, expected);
-    let available = |items: Vec<Value>| -> Vec<Value> {
-        // Units may be levelled in other steps.
-        let is_cell = |item: &Value| item["EntityType"]["S"] == "stock" || item["EntityType"]["S"] == "stockCell";
-        items.into_iter().filter(|item| !is_cell(item)).collect()
-    };
-    assert_eq!(available(items(&shop).await), available(items(&once).await));
-    assert_eq!(shop.available("spread").await, 7);
-    assert_eq!(invariants::breaches(&shop, invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_entry_without_capacity_fails_alone_and_succeeds_when_the_batch_is_sent_again() {
-    let shop = Shop::open_with(|template| {
-        template.functions.iter_mut().for_each(|function| function.timeout_seconds = 5);
-    })
-    .await;
+    let shop = Shop::open_with(|template| limit_time(template, 5)).await;
     let entries = [create("first", 1), create("second", 1), create("third", 1)];
-    let of_second = Match::action("TransactWriteItems").when(|request| request.to_string().contains("p#second"));
+    let of_second = commit().when(|request| request.to_string().contains("p#second"));
     let reason = "TableWriteProvisionedThroughputExceeded";
     let fault = Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: reason };
     shop.fault_proxy().inject(of_second, fault, usize::MAX);
@@ -221,7 +180,7 @@ async fn a_batch_asks_for_at_most_eight_products_at_once() {
     let shop = Shop::open().await;
     let entries: Vec<_> = (0..32).map(|number| create(&format!("p{number}"), 1)).collect();
     let each = Duration::from_millis(200);
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::Delay(each), 32);
+    shop.fault_proxy().inject(commit(), Fault::Delay(each), 32);
     let began = Instant::now();
     let results = send(&shop.admin(), &entries).await;
     assert!(results.iter().all(|result| result["status"] == 201), "{results:?}");
@@ -235,7 +194,7 @@ async fn a_product_may_be_called_batch() {
     assert!(!functions::routes().any(|route| is_of_product(route.route)));
     let shop = Shop::open().await;
     shop.product("batch", 1000, 10).await;
-    let patch = Some(json!({ "name": "Batch" }).to_string());
-    let changed = shop.admin().send(Method::PATCH, "/products/batch", &[("if-match", "\"1\"")], patch).await;
+    let patch = json!({ "name": "Batch" });
+    let changed = shop.admin().patch("/products/batch", "\"1\"", patch).await;
     assert_eq!(changed.status, 200);
 }

@@ -1,8 +1,6 @@
 //! The laptop's S3, and the client of S3.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,9 +8,10 @@ use devstack::gateway::Invoke;
 use devstack::{Functions, Options, Stack, Template};
 use lambda::Environment;
 use objects::{Bucket, Error, Presigned, Put, Upload};
-use reqwest::{Client, Method};
-use serde_json::json;
+use reqwest::Client;
 use sha2::{Digest as _, Sha256};
+
+use crate::prelude::*;
 
 const TEMPLATE: &str = r#"
 Resources:

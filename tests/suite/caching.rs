@@ -3,15 +3,13 @@
 pub mod distribution;
 mod edge;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::{Kind, Scope, Verb};
+use http_api::{Scope, Verb};
 use local::functions::{self, routes};
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::events::{event, functions_by_event_time};
+use shop::openapi;
 use shop::payments::Payments;
-use shop::{Shop, eur, openapi};
 
+use crate::prelude::*;
 use crate::sample_events::is_expected;
 
 /// `Cache-Control` of a product's page and of a list of the catalogue.
@@ -101,27 +99,21 @@ async fn every_answer_says_who_may_keep_it_and_a_copy_that_is_current_is_not_sen
 /// Stock and sales change without a new version of the product.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_answers_with_the_same_tag_are_the_same() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 1000).await;
+    let shop = Shop::selling("thing", 1000, 1000).await;
     let (admin, nobody) = (shop.admin(), shop.nobody());
     let mut known = std::collections::BTreeMap::<String, Value>::new();
     let mut random = fastrand::Rng::with_seed(17);
     for step in 0..40 {
         match random.u8(0..4) {
-            0 => drop(
-                admin
-                    .send_to_any_version(Method::PATCH, "/products/thing", &json!({ "price": eur(1000 + step) }))
-                    .await,
-            ),
+            0 => drop(admin.patch("/products/thing", "*", json!({ "price": eur(1000 + step) })).await),
             1 => {
-                let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+                let order = basket("thing", 1);
                 shop.customer("ada").order(&format!("order-{step}"), order).await.expect(201);
             }
             // The stock of an earlier step may return, and then the same tag may.
             choice => {
                 let delta = if choice == 2 { 1 } else { -1 };
-                let adjust = json!({ "delta": delta });
-                admin.send_to_any_version(Method::POST, "/products/thing/stock", &adjust).await.expect(200);
+                admin.post_if("/products/thing/stock", "*", json!({ "delta": delta })).await.expect(200);
             }
         }
         let reply = nobody.get("/products/thing").await;
@@ -134,17 +126,16 @@ async fn two_answers_with_the_same_tag_are_the_same() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tag_that_was_read_names_the_version_for_a_change() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     let admin = shop.admin();
     let patch = async |tag: &str, name: &str| {
-        let body = Some(json!({ "name": name }).to_string());
-        admin.send(Method::PATCH, "/products/thing", &[("if-match", tag)], body).await
+        let body = json!({ "name": name });
+        admin.patch("/products/thing", tag, body).await
     };
     let tag = async || shop.nobody().get("/products/thing").await.header("etag").expect("a tag").to_owned();
     let read = tag().await;
     // An order changes the stock and the tag, but not the version that the client wants to change.
-    let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    let order = basket("thing", 1);
     shop.customer("ada").order("first", order).await.expect(201);
     assert_ne!(tag().await, read);
     patch(&read, "New").await.expect(200);

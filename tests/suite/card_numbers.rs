@@ -4,12 +4,10 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Shop, openapi};
+use shop::openapi;
 
 use crate::contract::sample;
+use crate::prelude::*;
 
 /// The route that takes what the payment provider signed. Stripe's events have the last four digits of a card only.
 const SIGNED: &str = "/payment-events";

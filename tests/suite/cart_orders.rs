@@ -1,16 +1,11 @@
 //! A cart becomes one order at most, also among concurrent requests and after answers that were lost.
 
-use std::collections::BTreeSet;
-
-use devstack::fault_proxy::{Access, Consumed, Fault, Match};
+use devstack::fault_proxy::{Access, Consumed};
 use futures_util::future::join_all;
 use futures_util::join;
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::engine::{Feature, lacks};
-use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop};
+
+use crate::prelude::*;
 
 const CART: &str = "/customers/ada/cart";
 
@@ -103,11 +98,7 @@ async fn an_order_that_differs_from_its_cart_is_refused_and_the_cart_stays() {
     // Another customer has no such cart.
     shop.sign_up("eve").await;
     shop.customer("eve").order("k", order_of(&cart)).await.problem(Kind::CartChanged);
-    let expire = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
-        "UpdateExpression": "SET expiresAt = :past", "ExpressionAttributeValues": { ":past": { "N": "1" } },
-    });
-    shop.dynamodb("UpdateItem", &expire).await;
+    shop.set("c#ada", "cart", "expiresAt", json!({ "N": "1" })).await;
     ada.order("expired", order_of(&cart)).await.problem(Kind::CartChanged);
 }
 
@@ -186,19 +177,6 @@ async fn a_cart_that_is_put_beside_the_order_of_the_one_before_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_of_a_cart_whose_answer_was_lost_is_the_order() {
-    let shop = shop().await;
-    let ada = shop.customer("ada");
-    let cart = put(&shop, &lines(2)).await.expect(200);
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
-    let order = ada.order("k", order_of(&cart)).await.expect(201);
-    assert_eq!(shop.fault_proxy().pending(), 0);
-    ada.get(CART).await.problem(Kind::NotFound);
-    assert_eq!(ada.order("k", order_of(&cart)).await.expect(201), order);
-    assert_eq!(shop.available("thing").await, 998);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn no_version_of_a_cart_is_sent_to_the_table_twice() {
     let shop = shop().await;
     let fault_proxy = shop.fault_proxy();
@@ -216,7 +194,7 @@ async fn no_version_of_a_cart_is_sent_to_the_table_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_orders_of_a_cart_that_wait_the_first_is_placed_and_a_cart_that_changed_meanwhile_is_kept() {
-    let shop = stocked(Shop::open_with(|template| drain_source(template).enabled = false).await).await;
+    let shop = stocked(Shop::open_undrained().await).await;
     let ada = shop.customer("ada");
     let cart = put(&shop, &lines(2)).await.expect(200);
     let mut accepted = Vec::new();

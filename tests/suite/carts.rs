@@ -1,19 +1,14 @@
 //! Carts.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Reply, Shop};
+use crate::prelude::*;
 
 async fn put(shop: &Shop, lines: Value) -> Reply {
-    let body = json!({ "lines": lines }).to_string();
-    shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(body)).await
+    let body = json!({ "lines": lines });
+    shop.customer("ada").put("/customers/ada/cart", body).await
 }
 
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.product("other", 1000, 10).await;
     shop
 }
@@ -33,7 +28,7 @@ async fn a_cart_is_created_read_replaced_and_deleted() {
     put(&shop, json!([])).await.expect(200);
     assert_eq!(ada.get("/customers/ada/cart").await.expect(200)["lines"], json!([]));
     for _ in 0..2 {
-        assert_eq!(ada.send(Method::DELETE, "/customers/ada/cart", &[], None).await.status, 204);
+        assert_eq!(ada.delete("/customers/ada/cart").await.status, 204);
         ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
     }
     // The profile does not include the cart.
@@ -51,13 +46,7 @@ async fn an_expired_cart_is_gone_before_dynamodb_deletes_it() {
     let days = (kept - i64::try_from(now).expect("small")) / 86_400;
     assert!((29..=30).contains(&days), "{days}");
 
-    let expire = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
-        "UpdateExpression": "SET expiresAt = :now",
-        "ExpressionAttributeValues": { ":now": { "N": now.to_string() } },
-    });
-    shop.dynamodb("UpdateItem", &expire).await;
+    shop.set("c#ada", "cart", "expiresAt", json!({ "N": now.to_string() })).await;
     assert!(!shop.item("c#ada", "cart").await.is_null(), "DynamoDB has not deleted it yet");
     shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
 }
@@ -153,11 +142,7 @@ async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
     // An expired cart counts as missing.
     put(&shop, json!([])).await.expect(200);
-    let expire = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
-        "UpdateExpression": "SET expiresAt = :past", "ExpressionAttributeValues": { ":past": { "N": "1" } },
-    });
-    shop.dynamodb("UpdateItem", &expire).await;
+    shop.set("c#ada", "cart", "expiresAt", json!({ "N": "1" })).await;
     assert_eq!(throw_away("\"7\"").await.status, 204);
 }
 
@@ -167,8 +152,8 @@ async fn a_cart_whose_answer_was_lost_is_written_once() {
     let first = put(&shop, json!([])).await;
     let first = first.header("etag").expect("a version").to_owned();
     shop.fault_proxy().inject(Match::action("PutItem"), Fault::CutAfter, 1);
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
+    let body = basket("thing", 1);
     let ada = shop.customer("ada");
-    ada.send(Method::PUT, "/customers/ada/cart", &[("if-match", &first)], Some(body)).await.expect(200);
+    ada.put_if("/customers/ada/cart", &first, body).await.expect(200);
     assert_eq!(shop.fault_proxy().pending(), 0);
 }

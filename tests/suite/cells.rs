@@ -7,12 +7,10 @@ mod invariants;
 mod requests;
 
 use futures_util::{StreamExt as _, stream};
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::cells::place;
-use shop::{Client, Reply, Shop, eur};
 
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
+use crate::prelude::*;
 
 /// A shop with the customer ada and the product `thing` in eight cells.
 async fn shop(units: u64) -> Shop {
@@ -23,15 +21,7 @@ async fn shop(units: u64) -> Shop {
 }
 
 async fn in_cells(shop: &Shop, units: u64, cells: u8) -> Reply {
-    let body = json!({
-        "productId": "thing", "name": "The thing", "description": "", "category": "things", "price": eur(1000),
-        "stock": units, "cells": cells,
-    });
-    shop.admin().post("/products", body).await
-}
-
-fn things(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
+    shop.admin().post("/products", goods("thing", json!({ "stock": units, "cells": cells }))).await
 }
 
 /// Repeats a request while its outcome is unknown.
@@ -50,17 +40,12 @@ async fn order(client: &Client, key: &str, body: Value) -> Reply {
 }
 
 async fn change(client: &Client, body: Value) -> Reply {
-    client.send(Method::PATCH, "/products/thing", &[("if-match", "*")], Some(body.to_string())).await
+    client.patch("/products/thing", "*", body).await
 }
 
 async fn adjust(client: &Client, if_match: &str, delta: i64) -> Reply {
-    let body = json!({ "delta": delta }).to_string();
-    client.send(Method::POST, "/products/thing/stock", &[("if-match", if_match)], Some(body)).await
-}
-
-async fn cancel(client: &Client, order: &Value) -> Value {
-    let id = order["orderId"].as_str().expect("an id");
-    client.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200)
+    let body = json!({ "delta": delta });
+    client.post_if("/products/thing/stock", if_match, body).await
 }
 
 /// The units of each cell.

@@ -2,17 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use devstack::{Deployment, Options, Stack, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions::start_all;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use shop::queue::{QUEUE, drain_source};
-use shop::{PATIENCE, Shop, template_text};
+use shop::{PATIENCE, template_text};
 use yaml_serde::Value as Yaml;
 
 use crate::deployment::{of_type, reference, stack};
+use crate::prelude::*;
 
 /// The services whose resources run code, or have it run.
 const SERVICES: [&str; 6] =
@@ -211,10 +211,9 @@ async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_ope
         "price": { "amount": 1000, "currency": "EUR" }, "stock": 10,
     });
     assert_eq!(send(&stack, boss, "/products", Some(product)).await.0, 201);
-    let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    let (status, accepted) = send(&stack, ada, "/orders", Some(order)).await;
+    let (status, accepted) = send(&stack, ada, "/orders", Some(basket("thing", 1))).await;
     assert_eq!((status, accepted["status"].as_str()), (202, Some("QUEUED")), "{accepted}");
-    let path = format!("/orders/{}", accepted["orderId"].as_str().expect("an id"));
+    let path = format!("/orders/{}", order_id(&accepted));
     stack.shutdown().await.expect("it ends");
 
     let stack = start(&data, with("closed", &[])).await;

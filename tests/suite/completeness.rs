@@ -1,23 +1,23 @@
 //! The code, the template, the events, the API's description and the documentation name the same functions.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use consumers::CONSUMERS;
 use devstack::Template;
-use http_api::{Kind, RouteFunction};
+use http_api::RouteFunction;
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use lambda::Function;
 use local::audit::SETTLE_SECONDS;
 use local::functions::{all, routes, start_all};
-use serde_json::{Value, json};
 use shop::log::Log;
 use shop::openapi;
 use shop::tables::template_with;
-use shop::{Shop, read, template_text};
+use shop::{read, template_text};
+
+use crate::prelude::*;
 
 /// The method, path and scopes of each route, by the function's name.
 pub type Named = BTreeMap<String, (String, String, Vec<String>)>;

@@ -4,20 +4,16 @@ pub mod book;
 mod many_shards;
 mod schedule;
 
-use std::collections::BTreeSet;
-
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
-use http_api::Kind;
-use serde_json::{Value, json};
 
 use book::Book;
 use schedule::Delivery;
 use shop::engine::{Feature, lacks};
 use shop::seed::{long, seeds};
 use shop::stream::{Tail, batch, is_wanted, number};
-use shop::{Shop, eur};
+
+use crate::prelude::*;
 
 /// The number of random schedules, unless the long form is asked for. Each has new shards, as if the old ones had been
 /// split.
@@ -54,7 +50,7 @@ async fn the_counts_agree_with_the_orders_for_any_delivery() {
             (7, Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: "" }),
         ] {
             if number.is_multiple_of(every) {
-                shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+                shop.fault_proxy().inject(commit(), fault, 1);
             }
         }
         for delivery in join_all(deliveries.into_iter().map(Delivery::everything)).await {
@@ -142,9 +138,8 @@ async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_s_state_has_the_checkpoint_and_its_end_writes_nothing() {
-    let shop = Shop::with_ada().await;
-    shop.product("cup", 350, 10).await;
-    let order = json!({ "lines": [{ "productId": "cup", "quantity": 2 }] });
+    let shop = Shop::selling("cup", 350, 10).await;
+    let order = basket("cup", 2);
     shop.customer("ada").order("k", order).await.expect(201);
     let records = Tail::default().new_records(&shop).await;
     let counter = shop.counter();
@@ -180,7 +175,7 @@ async fn an_event_without_a_shard_is_refused_unless_the_stream_always_has_one_sh
     .await;
     single.sign_up("ada").await;
     single.product("cup", 350, 10).await;
-    single.customer("ada").order("k", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await.expect(201);
+    single.customer("ada").order("k", basket("cup", 1)).await.expect(201);
     let records = Tail::default().new_records(&single).await;
     single.counter()(json!({ "Records": records })).await.expect("an answer");
     assert!(single.item("shard#shardId-only", "shard#shardId-only").await["mark"]["S"].is_string());

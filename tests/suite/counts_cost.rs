@@ -1,10 +1,10 @@
 //! The cost of counting, compared with two other ways to count exactly. Each is run on the engine.
 
 use devstack::fault_proxy::{Call, Consumed};
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::engine::{Feature, lacks};
 use shop::stream::{Tail, is_wanted};
+
+use crate::prelude::*;
 
 /// The units of each way to count.
 struct Costs {
@@ -75,8 +75,7 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
         shop.fault_proxy().take_calls();
         let counter = shop.counter();
         for batch in records.chunks(3 * size) {
-            let shard = format!("shardId-{size}");
-            counter(shop::stream::batch(&shard, batch, &json!({}))).await.expect("an answer");
+            counter(shop::stream::batch(&format!("shardId-{size}"), batch, &json!({}))).await.expect("an answer");
         }
         batches.push((*size, units(&shop.fault_proxy().take_calls())));
     }

@@ -1,15 +1,13 @@
 //! Checks what the dashboards of the nested stacks show.
 
-use std::collections::BTreeSet;
-
 use key_schema::entity::Phase;
 use local::functions::all;
-use serde_json::{Value, json};
 use shop::read;
 use yaml_serde::Value as Yaml;
 
 use crate::completeness::{pascal_case, source_of};
 use crate::deployment::{WATCHING, keys, stack};
+use crate::prelude::*;
 
 /// The dashboard of a nested stack.
 fn dashboard(file: &str) -> Value {

@@ -1,22 +1,15 @@
 //! Long descriptions: whatever is written by whom, one request shows the description last written, whole, and everything
 //! else of the product costs what it costs with a short one.
 
-use std::collections::BTreeMap;
-
-use devstack::fault_proxy::{Consumed, Fault, Match};
-use http_api::Kind;
+use devstack::fault_proxy::Consumed;
 use key_schema::entity::{Product, ProductDescription};
 use key_schema::value::TextHash;
-use local::history::{Options, import};
-use reqwest::Method;
 use serde_dynamo::{Item, from_item};
-use serde_json::{Value, json};
 use shop::images::PICTURE;
 use shop::seed::seeds;
-use shop::{Reply, Shop, eur};
-use tokio::task::JoinSet;
 
-use crate::history::{Temporary, environment, exported};
+use crate::history::{copied, imported, open};
+use crate::prelude::*;
 
 /// The longest description: 5,000 characters of four bytes.
 fn longest() -> String {
@@ -39,12 +32,12 @@ async fn create(shop: &Shop, id: &str, description: &str) -> Reply {
 }
 
 async fn patch(shop: &Shop, id: &str, change: Value) -> Reply {
-    shop.admin().send_to_any_version(Method::PATCH, &format!("/products/{id}"), &change).await
+    shop.admin().patch(&format!("/products/{id}"), "*", change).await
 }
 
 async fn adjust(shop: &Shop, id: &str) -> Value {
     let delta = json!({ "delta": 1 });
-    shop.admin().send_to_any_version(Method::POST, &format!("/products/{id}/stock"), &delta).await.expect(200)
+    shop.admin().post_if(&format!("/products/{id}/stock"), "*", delta.clone()).await.expect(200)
 }
 
 async fn read(shop: &Shop, id: &str) -> Value {
@@ -231,25 +224,6 @@ async fn expect_agreement(shop: &Shop, id: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_change_is_whole_or_nothing_and_can_be_repeated() {
-    let shop = Shop::open().await;
-    create(&shop, "cup", "A cup").await.expect(201);
-    let texts = [ending("One."), ending("Two."), "Short".to_owned(), longest(), "Short again".to_owned()];
-    for (text, fault) in texts.iter().zip([Fault::CutBefore, Fault::CutAfter].into_iter().cycle()) {
-        let version = read(&shop, "cup").await["version"].as_u64().expect("a number");
-        shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
-        for _ in 0..2 {
-            let tag = format!("\"{version}\"");
-            let change = Some(json!({ "description": text, "price": eur(version) }).to_string());
-            let done = shop.admin().send(Method::PATCH, "/products/cup", &[("if-match", &tag)], change).await;
-            assert_eq!(done.version(), Some(version + 1), "{done:?}");
-            expect_agreement(&shop, "cup").await;
-        }
-        expect(&shop, "cup", text, &[]).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn readers_never_see_the_description_of_another_version() {
     let shop = std::sync::Arc::new(Shop::open().await);
     create(&shop, "cup", &ending("0")).await.expect(201);
@@ -325,16 +299,10 @@ async fn an_export_has_whole_descriptions_and_an_import_writes_them_as_the_route
     for (id, text) in &texts {
         create(&shop, id, text).await.expect(201);
     }
-    let file = exported(&shop).await;
-    let source = Temporary::with("descriptions.ndjson", &file);
-    let (from, options) = (std::slice::from_ref(&source.0), Options { open: true, ..Options::default() });
-    for same in [0, 2] {
-        let done = import(&environment(&other), from, &options, |_| Ok(())).await.expect("an import");
-        assert_eq!((done.same, done.new), (same, 2 - same));
-    }
+    let source = copied(&shop, &other).await;
+    assert_eq!(imported(&other, &source, &open()).await.0.same, 2);
     for (id, text) in &texts {
         expect(&other, id, text, &[]).await;
         expect_agreement(&other, id).await;
     }
-    assert!(exported(&other).await == file, "the export of the import is another file");
 }

@@ -4,20 +4,13 @@ mod several;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use devstack::fault_proxy::Match;
 use futures_util::{StreamExt as _, stream};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop, eur, until};
 
-use crate::invariants;
+use crate::prelude::*;
 
 /// A shop with a thing at 10 euros, and this code.
 async fn shop(code: Value) -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 1000).await;
+    let shop = Shop::selling("thing", 1000, 1000).await;
     shop.admin().post("/discounts", code).await.expect(201);
     shop
 }
@@ -28,8 +21,7 @@ fn things(quantity: u64) -> Value {
 }
 
 async fn change(shop: &Shop, if_match: &str, changes: Value) -> Reply {
-    let if_match = [("if-match", if_match)];
-    shop.admin().send(Method::PATCH, "/discounts/CODE", &if_match, Some(changes.to_string())).await
+    shop.admin().patch("/discounts/CODE", if_match, changes).await
 }
 
 /// Nothing writes an unlimited code, so its orders do not meet; a limited code is written by each of them.
@@ -78,7 +70,7 @@ async fn a_limited_code_that_is_revoked_while_an_order_is_on_its_way_is_not_used
     let shop = shop(json!({ "code": "CODE", "percent": 10, "maxUses": 5 })).await;
     let revoking = async || change(&shop, "*", json!({ "revoked": true })).await.expect(200);
     let ada = shop.customer("ada");
-    let commit = Match::action("TransactWriteItems");
+    let commit = commit();
     let (reply, revoked) = shop.held(commit, ada.order("k", things(1)), revoking).await;
     reply.problem(Kind::DiscountInvalid);
     assert_eq!((&revoked["uses"], &revoked["revoked"]), (&json!(0), &json!(true)));
@@ -87,7 +79,7 @@ async fn a_limited_code_that_is_revoked_while_an_order_is_on_its_way_is_not_used
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_waits_is_refused_if_its_code_is_revoked_meanwhile() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
+    let shop = Shop::open_undrained().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     shop.admin().post("/discounts", json!({ "code": "CODE", "percent": 10 })).await.expect(201);

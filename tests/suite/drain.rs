@@ -3,15 +3,15 @@
 mod messages;
 mod waiting;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Access, Fault, Match};
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::queue::{DEAD_LETTERS, drain_source, order_later};
+use devstack::fault_proxy::Access;
+use shop::queue::{DEAD_LETTERS, drain_source};
 use shop::seed::{random, seeds};
-use shop::{Shop, until};
+use shop::set_everywhere;
 use tokio::sync::OnceCell;
+
+use crate::prelude::*;
 
 /// The number of orders. Every fifth cannot be placed.
 const ORDERS: u64 = 40;
@@ -27,9 +27,7 @@ async fn shop(is_draining: bool, units: &'static str) -> Shop {
         for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 1;
         }
-        for function in &mut template.functions {
-            function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), units.to_owned());
-        }
+        set_everywhere(template, "DRAIN_WRITE_UNITS", units);
     })
     .await;
     shop.sign_up("ada").await;
@@ -43,7 +41,7 @@ async fn shop(is_draining: bool, units: &'static str) -> Shop {
 /// have a discount.
 fn body(number: u64) -> Value {
     let product = if number % 5 == 4 { "nothing" } else { "thing" };
-    let mut body = json!({ "lines": [{ "productId": product, "quantity": 1 + number % 3 }] });
+    let mut body = basket(product, 1 + number % 3);
     if number.is_multiple_of(2) {
         body["giftCards"] = json!(["GIFT"]);
     }
@@ -67,13 +65,9 @@ async fn a_batch_takes_the_time_that_its_write_units_need() {
     let ada = shop.customer("ada");
     // Its lines are larger than a kilobyte, so an order consumes more than the drain expects.
     let name = "\u{1f4a1}".repeat(200);
-    let price = json!({ "amount": 1000, "currency": "EUR" });
     let ids = ["one", "two", "three"];
     for id in ids {
-        let product = json!({
-            "productId": id, "name": name, "description": "", "category": "things", "price": price, "stock": 100,
-        });
-        shop.admin().post("/products", product).await.expect(201);
+        shop.create(id, json!({ "name": name })).await;
     }
     for number in 0..10 {
         let lines = ids.map(|id| json!({ "productId": id, "quantity": 1 }));
@@ -145,7 +139,7 @@ async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_deliv
         random.shuffle(&mut deliveries);
 
         shop.fault_proxy().inject_share(Match::any(), Fault::CutAfter, 0.2, seed);
-        shop.fault_proxy().inject_share(Match::action("TransactWriteItems"), Fault::conflict(0), 0.1, seed + 1);
+        shop.fault_proxy().inject_share(commit(), Fault::conflict(0), 0.1, seed + 1);
         // Several environments in parallel. Failed messages are delivered again.
         let drains: Vec<_> = (0..4).map(|_| shop.drainer()).collect();
         let mut left = deliveries;
@@ -180,12 +174,7 @@ async fn crashes_of_the_drain_result_in_the_same_table_as_one_delivery_of_each()
     let expected = table_without_faults().await;
     let shop = fast_shop(true).await;
     // Delays, so that crashes happen in the middle of calls.
-    shop.fault_proxy().inject_share(
-        Match::action("TransactWriteItems"),
-        Fault::Delay(Duration::from_millis(40)),
-        1.0,
-        0,
-    );
+    shop.fault_proxy().inject_share(commit(), Fault::Delay(Duration::from_millis(40)), 1.0, 0);
     let accepting = accept_all(&shop);
     let mut random = random();
     let killing = async {
@@ -208,9 +197,7 @@ async fn a_drain_without_a_rate_that_serves_the_largest_order_does_not_start() {
         [("9", "DRAIN_WRITE_UNITS must be at least 5 for each of the DRAIN_CONCURRENCY"), ("none", "not \"none\"")]
     {
         let mut template = shop.template().clone();
-        for function in &mut template.functions {
-            function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), units.to_owned());
-        }
+        set_everywhere(&mut template, "DRAIN_WRITE_UNITS", units);
         let error = local::functions::start_all(&shop.endpoints(), &template).err().expect("a refusal");
         assert!(format!("{error:#}").contains(why), "{error:#}");
     }

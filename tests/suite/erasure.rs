@@ -6,57 +6,30 @@ mod exported;
 mod guests;
 mod proof;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
-use shop::{Client, Reply, Shop};
-
-use crate::invariants;
+use crate::prelude::*;
 
 async fn erase(client: &Client, id: &str) -> Reply {
-    client.send(Method::DELETE, &format!("/customers/{id}"), &[], None).await
-}
-
-fn id(order: &Value) -> &str {
-    order["orderId"].as_str().expect("an id")
-}
-
-fn things(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
+    client.delete(&format!("/customers/{id}")).await
 }
 
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 100).await;
-    shop
-}
-
-async fn advance(shop: &Shop, order: &Value, status: &str) {
-    shop.admin().post(&format!("/orders/{}/status", id(order)), json!({ "status": status })).await.expect(200);
-}
-
-async fn pay(shop: &Shop, order: &Value) {
-    let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.expect(200);
+    Shop::selling("thing", 1000, 100).await
 }
 
 async fn cancel(client: &Client, order: &Value, reason: &str) {
-    client.post(&format!("/orders/{}/cancellation", id(order)), json!({ "reason": reason })).await.expect(200);
+    client.cancel(order, json!({ "reason": reason })).await.expect(200);
 }
 
 async fn request_return(client: &Client, order: &Value, key: &str, reason: &str) -> Value {
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "reason": reason }).to_string();
-    let path = format!("/orders/{}/returns", id(order));
-    client.send(Method::POST, &path, &[("idempotency-key", key)], Some(body)).await.expect(201)
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "reason": reason });
+    client.request_return(order, key, body).await.expect(201)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_erased_customer_can_do_nothing_and_the_address_is_free() {
     let shop = shop().await;
     let ada = shop.customer("ada");
-    shop.customer("eve").send(Method::DELETE, "/customers/ada", &[], None).await.problem(Kind::NotFound);
+    shop.customer("eve").delete("/customers/ada").await.problem(Kind::NotFound);
     erase(&shop.admin(), "nobody").await.problem(Kind::NotFound);
     for _ in 0..2 {
         assert_eq!(erase(&ada, "ada").await.status, 204);
@@ -68,8 +41,7 @@ async fn an_erased_customer_can_do_nothing_and_the_address_is_free() {
     shop.admin().get("/customers?email=ada@example.com").await.problem(Kind::NotFound);
     shop.admin().get("/customers?username=erased").await.problem(Kind::NotFound);
     let before = shop.dump().await;
-    let renamed = json!({ "name": "Ada again" }).to_string();
-    ada.send(Method::PATCH, "/customers/ada", &[("if-match", "*")], Some(renamed)).await.problem(Kind::NotFound);
+    ada.patch("/customers/ada", "*", json!({ "name": "Ada again" })).await.problem(Kind::NotFound);
     let cart = things(1).to_string();
     for headers in [&[][..], &[("if-match", "*")]] {
         let put = ada.send(Method::PUT, "/customers/ada/cart", headers, Some(cart.clone())).await;
@@ -109,27 +81,25 @@ async fn an_unfinished_order_is_in_the_way() {
 
     let order = ada.order("k", things(2)).await.expect(201);
     refused(&order).await;
-    pay(&shop, &order).await;
+    shop.admin().capture(&order, "bank-1").await.expect(200);
     refused(&order).await;
     for status in ["SHIPPED", "DELIVERED"] {
-        advance(&shop, &order, status).await;
+        shop.admin().advance(&order, status).await.expect(200);
         if status == "SHIPPED" {
             refused(&order).await;
         }
     }
     let asked = request_return(&ada, &order, "back", "broken").await;
     refused(&order).await;
-    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-    shop.admin().post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
+    shop.admin().receive(&asked, json!({ "accepted": true, "restock": true })).await.expect(200);
     // The refund is due.
     refused(&order).await;
-    let refund = format!("/invoices/{}/refunds", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    shop.admin().post(&refund, json!({ "reference": "bank-2" })).await.expect(200);
+    shop.admin().confirm_refund(&order, "bank-2").await.expect(200);
     assert_eq!(erase(&ada, "ada").await.status, 204);
     // The books stay.
     let orders = shop.admin().walk("/customers/ada/orders", 10).await;
     assert_eq!(orders.len(), 2);
-    let kept = shop.admin().get(&format!("/orders/{}", id(&order))).await.expect(200);
+    let kept = shop.admin().read(&order).await;
     assert_eq!((&kept["total"], &kept["lines"]), (&order["total"], &order["lines"]));
     assert_eq!(kept["returns"][0].get("reason"), None);
     invariants::hold(&shop).await;
@@ -137,7 +107,7 @@ async fn an_unfinished_order_is_in_the_way() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_waits_while_its_customer_is_erased_is_refused() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
+    let shop = Shop::open_undrained().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 100).await;
     let ada = shop.customer("ada");
@@ -148,36 +118,9 @@ async fn an_order_that_waits_while_its_customer_is_erased_is_refused() {
     let messages = shop.take_messages().await;
     shop.drain(&messages).await;
     for order in [waiting, late] {
-        let order = ada.get(&format!("/orders/{}", id(&order))).await.expect(200);
+        let order = ada.read(&order).await;
         assert_eq!(order["status"], "REJECTED", "{order}");
     }
     assert_eq!(shop.available("thing").await, 100);
     invariants::hold(&shop).await;
-}
-
-/// Whatever fails, the address is free exactly when no profile has it, and the same request finishes the erasure.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_erasure_that_was_interrupted_is_finished_by_the_same_request() {
-    for (action, fault, times) in [
-        ("TransactWriteItems", Fault::CutBefore, 3),
-        ("TransactWriteItems", Fault::CutAfter, 3),
-        ("UpdateItem", Fault::CutBefore, 3),
-        ("UpdateItem", Fault::CutAfter, 3),
-    ] {
-        let shop = shop().await;
-        let ada = shop.customer("ada");
-        for key in ["a", "b"] {
-            let order = ada.order(key, things(1)).await.expect(201);
-            cancel(&ada, &order, "unmistakable reason").await;
-        }
-        shop.fault_proxy().inject(Match::action(action), fault.clone(), times);
-        let first = erase(&ada, "ada").await;
-        if first.status != 204 {
-            first.problem(Kind::Throttled);
-        }
-        invariants::hold(&shop).await;
-        assert_eq!(erase(&ada, "ada").await.status, 204);
-        assert!(!json!(shop.dump().await).to_string().contains("unmistakable"), "{action} {fault:?}");
-        invariants::hold(&shop).await;
-    }
 }

@@ -17,21 +17,21 @@ mod judge;
 pub mod kinds;
 mod world;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::env;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Instant;
 
 use ::consumers::CONSUMERS;
 use http_api::Verb;
 use local::functions::routes;
 use shop::seed::{long, random, sample};
-use tokio::task::JoinSet;
 
 use self::cases::{Case, cases};
 use self::judge::{Reference, judge, reference};
 use self::kinds::{Injection, injections};
 use self::world::World;
+use crate::prelude::*;
 
 /// The number of parallel worlds. Most of a run is waiting for a backoff or a timeout, so many can run at the same
 /// time.
@@ -97,7 +97,7 @@ async fn work(
 
 /// Checks that every function that writes has a case.
 fn assert_complete(cases: &[Case]) {
-    let tried: BTreeSet<_> = cases.iter().map(|case| case.function.to_owned()).collect();
+    let tried: BTreeSet<_> = cases.iter().map(|case| case.function.clone()).collect();
     let writes = routes().filter(|function| function.route.method != Verb::Get).map(|route| route.function.name());
     // The functions of a move have their own: tests/suite/moving/faults.rs.
     let consumers = CONSUMERS.iter().filter(|consumer| consumer.condition.is_none());

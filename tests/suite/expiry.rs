@@ -2,17 +2,10 @@
 
 mod lapsed;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::Shop;
-use tokio::task::JoinSet;
-
-use crate::invariants;
+use crate::prelude::*;
 
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 100).await;
+    let shop = Shop::selling("thing", 1000, 100).await;
     shop.gift_card("GIFT-CARD", 500).await;
     shop.gift_card("FULL-GIFT-CARD", 5000).await;
     shop.discount("TEN", 10, Some(50)).await;
@@ -20,20 +13,9 @@ async fn shop() -> Shop {
 }
 
 async fn order(shop: &Shop, key: &str, more: Value) -> Value {
-    let mut body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }] });
+    let mut body = basket("thing", 2);
     body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
     shop.customer("ada").order(key, body).await.expect(201)
-}
-
-async fn status(shop: &Shop, order: &Value) -> Value {
-    let id = order["orderId"].as_str().expect("an id");
-    shop.admin().get(&format!("/orders/{id}")).await.expect(200)["status"].clone()
-}
-
-async fn capture(shop: &Shop, order: &Value) -> Value {
-    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
-    let path = format!("/invoices/{id}/payments");
-    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.expect(200)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +24,7 @@ async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
     let late = order(&shop, "late", json!({ "discountCode": "TEN", "giftCards": ["GIFT-CARD"] })).await;
     let paid = order(&shop, "paid", json!({})).await;
     let young = order(&shop, "young", json!({})).await;
-    capture(&shop, &paid).await;
+    shop.admin().capture(&paid, "bank-1").await.expect(200);
     for old in [&late, &paid] {
         shop.age(old).await;
     }
@@ -50,17 +32,16 @@ async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
     assert_eq!(report, json!({ "expired": 1, "settled": 0, "failed": 0, "done": true }));
     assert_eq!(shop.available("thing").await, 96);
     assert_eq!(shop.admin().get("/discounts/TEN").await.expect(200)["uses"], 0);
-    let id = late["orderId"].as_str().expect("an id");
-    let late_now = shop.customer("ada").get(&format!("/orders/{id}")).await.expect(200);
+    let late_now = shop.customer("ada").read(&late).await;
     assert_eq!((&late_now["status"], &late_now["cancellation"]["cause"]), (&json!("CANCELLED"), &json!("unpaid")));
-    assert_eq!(status(&shop, &paid).await, "PAID");
-    assert_eq!(status(&shop, &young).await, "PENDING");
+    assert_eq!(shop.admin().status(&paid).await, "PAID");
+    assert_eq!(shop.admin().status(&young).await, "PENDING");
 
     // Another run changes nothing, and a payment that is captured now is due for refund.
     let before = shop.dump().await;
     assert_eq!(shop.expire().await["expired"], 0);
     assert_eq!(shop.dump().await, before);
-    assert_eq!(capture(&shop, &late).await["payments"][1]["status"], "refundDue");
+    assert_eq!(shop.admin().capture(&late, "bank-1").await.expect(200)["payments"][1]["status"], "refundDue");
     invariants::hold(&shop).await;
 }
 
@@ -79,7 +60,7 @@ async fn an_order_that_is_paid_later_waits_for_days() {
         let report = shop.expire().await;
         assert_eq!((&report["expired"], &report["done"]), (&json!(1), &json!(true)), "{days} days");
         for (order, expected) in orders.iter().zip(statuses) {
-            assert_eq!(status(&shop, order).await, expected, "{days} days");
+            assert_eq!(shop.admin().status(order).await, expected, "{days} days");
         }
     }
     invariants::hold(&shop).await;
@@ -87,12 +68,7 @@ async fn an_order_that_is_paid_later_waits_for_days() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_that_is_paid_at_once_takes_no_order_that_is_paid_later() {
-    let shop = Shop::open_with(|template| {
-        for function in &mut template.functions {
-            function.environment.entry("PAY_LATER_DAYS".to_owned()).and_modify(|days| "0".clone_into(days));
-        }
-    })
-    .await;
+    let shop = Shop::open_where(&[("PAY_LATER_DAYS", "0")]).await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 100).await;
     let before = shop.dump().await;
@@ -102,49 +78,13 @@ async fn a_shop_that_is_paid_at_once_takes_no_order_that_is_paid_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn concurrent_runs_and_captures_lose_no_unit_and_no_cent() {
-    let shop = shop().await;
-    let mut orders = Vec::new();
-    for number in 0..12 {
-        let order = order(&shop, &format!("k{number}"), json!({})).await;
-        shop.age(&order).await;
-        orders.push(order);
-    }
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
-    let mut happening = JoinSet::new();
-    for _ in 0..2 {
-        let expire = shop.consumer("expire-orders", &shop.endpoints());
-        happening.spawn(async move { _ = expire(json!({})).await.expect("a report") });
-    }
-    for order in &orders {
-        let id = order["invoice"]["invoiceId"].as_str().expect("an id").to_owned();
-        let admin = shop.admin();
-        happening.spawn(async move {
-            let path = format!("/invoices/{id}/payments");
-            admin.post(&path, json!({ "reference": "bank-1" })).await.expect(200);
-        });
-    }
-    happening.join_all().await;
-    for order in &orders {
-        let card = capture(&shop, order).await["payments"][0]["status"].clone();
-        let expected = if status(&shop, order).await == "PAID" { "captured" } else { "refundDue" };
-        assert_eq!(card, expected);
-    }
-    invariants::hold(&shop).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_failing_order_does_not_prevent_the_expiry_of_others() {
     let shop = shop().await;
     for number in 0..3 {
         let order = order(&shop, &format!("k{number}"), json!({})).await;
         shop.age(&order).await;
     }
-    shop.fault_proxy().inject(
-        Match::action("TransactWriteItems"),
-        Fault::Cancel { item: 2, code: "ValidationError", message: "no" },
-        1,
-    );
+    shop.fault_proxy().inject(commit(), Fault::Cancel { item: 2, code: "ValidationError", message: "no" }, 1);
     let report = shop.expire().await;
     assert_eq!((&report["expired"], &report["failed"]), (&json!(2), &json!(1)));
     assert_eq!(shop.expire().await["expired"], 1);
@@ -160,7 +100,7 @@ async fn an_order_that_cannot_be_read_does_not_prevent_the_expiry_of_others() {
         orders.push(order(&shop, &format!("k{number}"), json!({})).await);
         shop.age(&orders[number]).await;
     }
-    let key = format!("o#{}", orders[1]["orderId"].as_str().expect("an id"));
+    let key = format!("o#{}", order_id(&orders[1]));
     shop.set(&key, &key, "version", json!({ "S": "newer" })).await;
     let report = shop.expire().await;
     assert_eq!(report, json!({ "expired": 2, "settled": 0, "failed": 1, "done": true }));

@@ -1,23 +1,12 @@
 //! Placing orders under faults of the network and the database.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Shop, eur, until};
-
-use crate::invariants;
+use crate::prelude::*;
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
-
-fn commit() -> Match {
-    Match::action("TransactWriteItems")
-}
 
 fn two_things() -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": ["GIFT"] })
@@ -25,8 +14,7 @@ fn two_things() -> Value {
 
 /// A shop with the customer ada, the product `thing` and a gift card.
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.gift_card("GIFT", 500).await;
     shop.fault_proxy().take_calls();
     shop
@@ -35,25 +23,10 @@ async fn shop() -> Shop {
 /// Asserts that the table has exactly one complete order of two things: this one.
 async fn assert_placed_once(shop: &Shop, order: &Value) {
     assert_eq!(shop.available("thing").await, 8);
-    let id = order["orderId"].as_str().expect("an id");
-    let found = shop.customer("ada").get(&format!("/orders/{id}")).await.expect(200);
+    let found = shop.customer("ada").read(order).await;
     assert_eq!(found, *order);
     let orders = shop.dump().await.into_iter().filter(|item| item["EntityType"]["S"] == "order").count();
     assert_eq!(orders, 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_whose_commit_was_cut_off_is_placed_once() {
-    // Once: the SDK retries with the same token. Often: the function reads whether the order exists.
-    for (fault, times) in
-        [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, GIVE_UP), (Fault::CutAfter, GIVE_UP)]
-    {
-        let shop = shop().await;
-        shop.fault_proxy().inject(commit(), fault.clone(), times);
-        let reply = shop.customer("ada").order("k", two_things()).await;
-        assert_eq!(shop.fault_proxy().pending(), 0, "{fault:?} x {times} did not happen");
-        assert_placed_once(&shop, &reply.expect(201)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,15 +42,6 @@ async fn a_client_that_hung_up_gets_its_order_when_it_retries() {
     gate.open();
     shop.until_idle().await;
     assert_placed_once(&shop, &reply.expect(201)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_with_conflicts_is_retried() {
-    let shop = shop().await;
-    shop.fault_proxy().inject(commit(), Fault::conflict(3), 5);
-    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_eq!(shop.fault_proxy().pending(), 0);
-    assert_placed_once(&shop, &order).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,50 +61,6 @@ async fn a_transaction_in_progress_is_retried_with_its_token() {
     assert_eq!(shop.fault_proxy().pending(), 0);
     assert_placed_once(&shop, &order).await;
     assert_eq!(tokens.lock().expect("nobody panicked").len(), 1, "another token is another transaction");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_with_endless_conflicts_is_answered_in_time_and_writes_nothing() {
-    let filled = shop().await;
-    let shop = filled.hurried().await;
-    let before = shop.dump().await;
-    shop.fault_proxy().inject(commit(), Fault::conflict(0), usize::MAX);
-    let reply = shop.customer("ada").order("k", two_things()).await;
-    assert!(reply.header("retry-after").is_some());
-    reply.problem(Kind::Throttled);
-    assert_eq!(shop.dump().await, before);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_beyond_the_account_quota_is_answered_503_and_writes_nothing() {
-    let shop = shop().await;
-    let before = shop.dump().await;
-    let throttle = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
-    shop.fault_proxy().inject(commit(), throttle, GIVE_UP);
-    let reply = shop.customer("ada").order("k", two_things()).await;
-    assert!(reply.header("retry-after").is_some());
-    reply.problem(Kind::Throttled);
-    assert_eq!(shop.dump().await, before);
-    // A retry succeeds.
-    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_placed_once(&shop, &order).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_failing_database_causes_no_wrong_answer() {
-    let shop = shop().await;
-    shop.fault_proxy().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
-    shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
-    shop.nobody().get("/products/thing").await.expect(200);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn unprocessed_keys_are_requested_again() {
-    let shop = shop().await;
-    shop.fault_proxy().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
-    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_eq!(shop.fault_proxy().pending(), 0);
-    assert_placed_once(&shop, &order).await;
 }
 
 /// Changes the price between an order's read and its commit, as an admin does: in the product and its copy.
@@ -182,9 +102,8 @@ async fn a_write_that_succeeded_before_its_key_became_hot_is_applied_once() {
     let hot = Fault::Throttle { reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn".to_owned() };
     shop.fault_proxy().inject(commit(), Fault::CutAfter, 1);
     shop.fault_proxy().inject(commit(), hot, 2);
-    let body = json!({ "delta": 5 }).to_string();
-    let path = "/products/thing/stock";
-    let reply = shop.admin().send(Method::POST, path, &[("if-match", "*")], Some(body)).await.expect(200);
+    let body = json!({ "delta": 5 });
+    let reply = shop.admin().post_if("/products/thing/stock", "*", body).await.expect(200);
     assert_eq!(shop.fault_proxy().pending(), 0);
     assert_eq!((&reply["available"], shop.available("thing").await), (&json!(15), 15));
 }
@@ -202,44 +121,12 @@ async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new
     };
     let first = ada.order("first", with_card()).await.expect(201);
     // The card's balance is five when the second order reads it, and fifteen when the order commits.
-    let path = format!("/orders/{}/cancellation", first["orderId"].as_str().expect("an id"));
-    let cancel = async || ada.post(&path, json!({})).await.expect(200);
+    let cancel = async || ada.cancel(&first, json!({})).await.expect(200);
     let second = shop.held(commit(), ada.order("second", with_card()), cancel).await.0.expect(201);
     let payments = second["invoice"]["payments"].as_array().expect("payments");
     assert_eq!(payments.len(), 1, "{payments:?}");
     assert_eq!((&payments[0]["type"], &payments[0]["amount"]), (&json!("giftCard"), &eur(1000)));
     invariants::hold(&shop).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_creation_whose_answer_was_lost_is_applied_once() {
-    let requests = [
-        ("/customers", json!({ "username": "bob", "email": "bob@example.com", "name": "Bob" })),
-        (
-            "/products",
-            json!({ "productId": "new", "name": "New", "description": "", "category": "c", "price": eur(1) }),
-        ),
-        ("/discounts", json!({ "code": "NEW", "percent": 5 })),
-        ("/gift-cards", json!({ "code": "NEW-GIFT-CARD", "balance": eur(100) })),
-    ];
-    for (path, body) in requests {
-        for times in [1, GIVE_UP] {
-            let shop = Shop::open().await;
-            shop.fault_proxy().inject(Match::any(), Fault::CutAfter, times);
-            let first = shop.admin().post(path, body.clone()).await;
-            assert_eq!(shop.fault_proxy().pending(), 0);
-            let made = shop.dump().await;
-            let again = shop.admin().post(path, body.clone()).await;
-            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}");
-            if first.status == 201 {
-                assert_eq!(first.body, again.body, "{path}");
-            } else {
-                first.problem(Kind::Throttled);
-            }
-            again.expect(201);
-            assert_eq!(shop.dump().await, made, "{path}");
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -254,29 +141,13 @@ async fn a_refusal_by_dynamodb_is_an_internal_error_whose_cause_is_only_logged()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_condition_beside_a_conflict_is_not_conclusive() {
-    let shop = shop().await;
-    // Another write is half visible: the header conflicts, and the stock already shows the write.
-    shop.fault_proxy().inject(commit(), Fault::HalfSeen, 3);
-    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_placed_once(&shop, &order).await;
-    shop.fault_proxy().inject(commit(), Fault::HalfSeen, 3);
-    shop.sign_up("bob").await;
-    shop.fault_proxy().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
-    let much = json!({ "lines": [{ "productId": "thing", "quantity": 11 }] });
-    shop.customer("ada").order("much", much).await.problem(Kind::OutOfStock);
-    assert_eq!(shop.fault_proxy().pending(), 0, "a refusal waits until no transaction is in progress");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_incomplete_order_is_read_again_until_it_is_complete() {
     let shop = shop().await;
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    let key =
-        json!({ "PK": { "S": format!("o#{}", order["orderId"].as_str().expect("an id")) }, "SK": { "S": "p#thing" } });
+    let path = format!("/orders/{}", order_id(&order));
+    let key = json!({ "PK": { "S": format!("o#{}", order_id(&order)) }, "SK": { "S": "p#thing" } });
     let line = shop.dynamodb("GetItem", &json!({ "TableName": shop.table(), "Key": key })).await["Item"].clone();
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    shop.delete(&format!("o#{}", order_id(&order)), "p#thing").await;
 
     // As a Query may return it while the transaction is applied.
     let (client, read) = (shop.customer("ada"), path.clone());
@@ -287,10 +158,10 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
     assert_eq!(reading.await.expect("a reply").expect(200), order);
 
     // If the order never becomes complete, it is neither shown nor restored.
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    shop.delete(&format!("o#{}", order_id(&order)), "p#thing").await;
     let hurried = shop.hurried().await;
     hurried.customer("ada").get(&path).await.problem(Kind::Throttled);
-    hurried.customer("ada").post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::Throttled);
+    hurried.customer("ada").cancel(&order, json!({})).await.problem(Kind::Throttled);
     assert_eq!(shop.available("thing").await, 8);
 }
 

@@ -1,26 +1,18 @@
 //! Gift cards that are blocked or expire: no order takes anything from them, and their money adds up.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use devstack::fault_proxy::Match;
 use futures_util::{StreamExt as _, stream};
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
-use shop::{Reply, Shop, eur, until};
 
-use crate::history::{Temporary, exported, imported, open};
-use crate::invariants;
+use crate::history::copied;
+use crate::prelude::*;
 use crate::workbench::assert_round_trip;
 
 const LONG_AGO: &str = "2020-01-01T00:00:00.000Z";
 
 /// A shop with a thing at 10 euros, and a card.
 async fn shop(balance: u64) -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 1000).await;
+    let shop = Shop::selling("thing", 1000, 1000).await;
     shop.gift_card("GIFT", balance).await;
     shop
 }
@@ -31,8 +23,7 @@ fn with_card() -> Value {
 }
 
 async fn change(shop: &Shop, if_match: &str, changes: Value) -> Reply {
-    let if_match = [("if-match", if_match)];
-    shop.admin().send(Method::PATCH, "/gift-cards/GIFT", &if_match, Some(changes.to_string())).await
+    shop.admin().patch("/gift-cards/GIFT", if_match, changes).await
 }
 
 async fn block(shop: &Shop) {
@@ -80,7 +71,7 @@ async fn no_order_takes_anything_from_a_card_after_the_answer_that_it_is_blocked
 async fn changed_on_the_way(shop: &Shop, key: &str, changes: impl FnOnce(Timestamp) -> Value) -> (Reply, Value) {
     let seen = Arc::new(Mutex::new(None));
     let placed_at = |write: &Value| write["Put"]["Item"]["placedAt"]["S"].as_str()?.parse::<Timestamp>().ok();
-    let place = Match::action("TransactWriteItems").when({
+    let place = commit().when({
         let seen = Arc::clone(&seen);
         move |request| {
             *seen.lock().expect("no panic") =
@@ -169,7 +160,7 @@ async fn a_quote_refuses_the_cards_that_an_order_refuses() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_accepted_order_is_refused_if_its_card_is_blocked_before_it_is_placed() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
+    let shop = Shop::open_undrained().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     shop.gift_card("GIFT", 5000).await;
@@ -196,20 +187,17 @@ async fn money_goes_back_to_a_card_that_is_blocked_or_has_expired_and_the_card_s
         let mut two = with_card();
         two["lines"][0]["quantity"] = json!(2);
         let order = ada.order("k", two).await.expect(201);
-        let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
         change(&shop, "\"1\"", changes.clone()).await.expect(200);
 
-        let unit = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-        ada.post(&format!("{path}/cancellation"), unit.clone()).await.expect(200);
+        let unit = basket("thing", 1);
+        ada.cancel(&order, unit.clone()).await.expect(200);
         assert_eq!(balance(&shop).await, 1500, "{changes}: a unit is cancelled");
         invariants::hold(&shop).await;
         for status in ["SHIPPED", "DELIVERED"] {
-            admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+            admin.advance(&order, status).await.expect(200);
         }
-        let key = [("idempotency-key", "r")];
-        let asked = ada.send(Method::POST, &format!("{path}/returns"), &key, Some(unit.to_string())).await.expect(201);
-        let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-        admin.post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
+        let asked = ada.request_return(&order, "r", unit).await.expect(201);
+        admin.receive(&asked, json!({ "accepted": true, "restock": true })).await.expect(200);
 
         let back = card(&shop).await;
         assert_eq!(back["balance"], eur(2500), "{changes}: the other unit is returned");
@@ -236,8 +224,7 @@ async fn a_change_of_a_card_names_its_version_and_orders_do_not_count() {
     assert_eq!(change(&shop, &etag(&read), json!({ "blocked": true })).await.expect(200), shown);
     let stale = change(&shop, &etag(&read), json!({ "blocked": false })).await.problem(Kind::VersionConflict);
     assert_eq!(stale["version"], 2);
-    let both = json!({ "blocked": false, "validUntil": "2100-01-01" });
-    let second = change(&shop, &seen, both).await.expect(200);
+    let second = change(&shop, &seen, json!({ "blocked": false, "validUntil": "2100-01-01" })).await.expect(200);
     assert_eq!((second.get("blocked"), &second["validUntil"]), (None, &json!("2100-01-01T00:00:00.000Z")));
 
     // Of two changes at once, one wins.
@@ -252,8 +239,7 @@ async fn a_change_of_a_card_names_its_version_and_orders_do_not_count() {
     admin.send(Method::PATCH, "/gift-cards/GIFT", &[], body()).await.problem(Kind::PreconditionRequired);
     let any = [("if-match", "*")];
     admin.send(Method::PATCH, "/gift-cards/NO-SUCH-CARD", &any, body()).await.problem(Kind::NotFound);
-    let ada = shop.customer("ada");
-    ada.send(Method::PATCH, "/gift-cards/GIFT", &any, body()).await.problem(Kind::Forbidden);
+    shop.customer("ada").send(Method::PATCH, "/gift-cards/GIFT", &any, body()).await.problem(Kind::Forbidden);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -274,12 +260,8 @@ async fn a_card_that_is_blocked_and_was_spent_before_is_exported_and_imported() 
     let shop = shop(5000).await;
     shop.customer("ada").order("k", with_card()).await.expect(201);
     change(&shop, "*", json!({ "blocked": true, "validUntil": LONG_AGO })).await.expect(200);
-    let file = exported(&shop).await;
-
     let other = Shop::open().await;
-    let (summary, refused) = imported(&other, &Temporary::with("gift-cards.ndjson", &file), &open()).await;
-    assert_eq!((summary.new, refused), (file.lines().count() as u64, vec![]));
-    assert!(exported(&other).await == file, "the export of the import is another file");
+    copied(&shop, &other).await;
     let admin = other.admin().get("/gift-cards/GIFT").await.expect(200);
     assert_eq!((&admin["blocked"], &admin["balance"]), (&json!(true), &eur(4000)));
     assert_round_trip(&shop).await;

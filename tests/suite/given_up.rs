@@ -1,14 +1,11 @@
 //! Stream records that were given up are counted again, each once.
 
 use devstack::Template;
-use devstack::fault_proxy::{Fault, Match};
 use devstack::template::Destination;
 use fastrand::Rng;
 use lambda::Environment;
 use local::replay::{self, Lost, Taken, take_from_bucket, take_from_queue};
 use objects::Bucket;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::queue::url;
 use shop::reconcile::{FAST, reconciled};
 use shop::seed::seeds;
@@ -16,6 +13,7 @@ use shop::stream::{Tail, batch, is_wanted, number};
 use yaml_serde::Value as Yaml;
 
 use crate::counts::book::Book;
+use crate::prelude::*;
 
 const LOST_COUNTS: &str = "till-local-lost-counts";
 const LOST_EVENTS: &str = "till-local-lost-events";
@@ -122,7 +120,7 @@ async fn what_is_given_up_is_counted_once_whenever_and_however_often_it_is_repla
         if rng.bool() && !lost.is_empty() {
             let text = rng.choice(&lost).expect("one").clone();
             let fault = rng.choice([Fault::CutAfter, Fault::CutBefore, Fault::conflict(0)]).expect("one");
-            shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, rng.usize(..2));
+            shop.fault_proxy().inject(commit(), fault, rng.usize(..2));
             // Twice at the same time, and beside the consumer, which counts the next batch.
             let next = written(&shop, &mut book, &mut tail, &mut rng).await;
             let (first, second, _) = tokio::join!(count(&shop, &text), count(&shop, &text), shop.count(&shard, &next));
@@ -171,14 +169,13 @@ async fn a_batch_that_lambda_gives_up_is_kept_reported_and_counted_later() {
     let mut book = Book::open(&shop).await;
     let mut rng = Rng::with_seed(3);
     shop.settle().await;
-    let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
+    let counting = commit().when(|request| request.to_string().contains("shard#"));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
     for round in 0..3 {
         book.write(&shop, &mut rng).await;
         shop.settle().await;
         shop.fault_proxy().inject(counting.clone(), defect.clone(), usize::MAX);
-        let order = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
-        book.place_this(&shop, &format!("lost {round}"), order).await;
+        book.place_this(&shop, &format!("lost {round}"), basket("cup", 1)).await;
         shop.settle().await;
         shop.fault_proxy().heal();
         book.write(&shop, &mut rng).await;
@@ -330,7 +327,7 @@ async fn a_batch_whose_events_lambda_gives_up_is_kept_and_reported() {
     shop.product("cup", 350, 10).await;
     shop.settle().await;
     shop.bus().fail(|_| Some("InternalFailure"));
-    shop.customer("ada").order("k", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await.expect(201);
+    shop.customer("ada").order("k", basket("cup", 1)).await.expect(201);
     shop.settle().await;
     let bucket = Bucket::open(&operator(&shop), "till-local-lost-events-bucket").expect("a client");
     assert_eq!(bucket.list("").await.expect("a list").len(), 1, "{:?}", shop.denials());

@@ -7,17 +7,15 @@ mod years;
 
 use std::path::PathBuf;
 
-use devstack::fault_proxy::{Fault, Match};
 use lambda::Environment;
 use local::history::{Options, Outcome, Placement, Summary, export, import, json_schema};
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::kills::for_steps;
 
 use crate::counts::book::Book;
 use crate::invariants::breaches;
 use crate::payments::schedules::script::{Script, What};
 use crate::payments::schedules::world::World;
+use crate::prelude::*;
 use crate::workbench::assert_round_trip;
 
 /// A time by which everything is counted.
@@ -68,6 +66,16 @@ pub async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Impor
     imported_to(&environment(shop), file, options).await.expect("an import")
 }
 
+/// Exports a shop and imports the file into another one, whose export is then the same.
+pub async fn copied(shop: &Shop, other: &Shop) -> Temporary {
+    let file = exported(shop).await;
+    let source = Temporary::with("copied.ndjson", &file);
+    let (summary, refused) = imported(other, &source, &open()).await;
+    assert_eq!((summary.new, refused), (file.lines().count() as u64, vec![]));
+    assert!(exported(other).await == file, "the export of the import is another file");
+    source
+}
+
 async fn imported_to(environment: &Environment, file: &Temporary, options: &Options) -> Result<Imported, String> {
     let mut refused = Vec::new();
     let tell = |outcome: &Outcome| {
@@ -95,11 +103,7 @@ fn assert_valid(file: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
     let shop = Shop::open().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(7);
-    for _ in 0..20 {
-        book.write(&shop, &mut rng).await;
-    }
+    let book = Book::of(&shop, 7, 20).await;
     let file = exported(&shop).await;
     assert_valid(&file);
 
@@ -152,10 +156,7 @@ async fn payments_credits_and_returns_survive_an_export_and_an_import() {
     assert_valid(&file);
     assert!(PARTS.iter().all(|part| !lacks(&file, part)), "no schedule reaches all of {PARTS:?}");
     let other = Shop::open().await;
-    let source = Temporary::with("payments.ndjson", &file);
-    let (_, refused) = imported(&other, &source, &open()).await;
-    assert_eq!(refused, []);
-    assert!(exported(&other).await == file, "the export of the import is another file");
+    copied(world.shop(), &other).await;
     // Nothing counts in this shop.
     assert_eq!(breaches(&other, crate::invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
     assert_round_trip(&other).await;
@@ -164,11 +165,7 @@ async fn payments_credits_and_returns_survive_an_export_and_an_import() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_that_is_killed_anywhere_continues() {
     let shop = Shop::open().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(8);
-    for _ in 0..25 {
-        book.write(&shop, &mut rng).await;
-    }
+    let book = Book::of(&shop, 8, 25).await;
     let file = exported(&shop).await;
     let source = Temporary::with("killed.ndjson", &file);
     let other = Shop::open_counted().await;
@@ -179,7 +176,7 @@ async fn an_import_that_is_killed_anywhere_continues() {
         // Some transactions are done and not answered, or conflict with others.
         for (every, fault) in [(3, Fault::CutAfter), (4, Fault::CutBefore), (5, Fault::conflict(0))] {
             if round.is_multiple_of(every) {
-                other.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+                other.fault_proxy().inject(commit(), fault, 1);
             }
         }
         let files = [source.0.clone()];
@@ -202,11 +199,7 @@ async fn an_import_that_is_killed_anywhere_continues() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_imports_at_once_write_each_record_once() {
     let shop = Shop::open().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(9);
-    for _ in 0..10 {
-        book.write(&shop, &mut rng).await;
-    }
+    let book = Book::of(&shop, 9, 10).await;
     let file = exported(&shop).await;
     let source = Temporary::with("twice.ndjson", &file);
     let other = Shop::open_counted().await;

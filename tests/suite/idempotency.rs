@@ -1,11 +1,6 @@
 //! Requests with an `Idempotency-Key` are applied once, even if their answers are lost.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
+use crate::prelude::*;
 
 async fn adjust(client: &Client, key: &str, headers: &[(&str, &str)], delta: i64) -> Reply {
     let headers = [&[("idempotency-key", key)], headers].concat();
@@ -13,32 +8,11 @@ async fn adjust(client: &Client, key: &str, headers: &[(&str, &str)], delta: i64
 }
 
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
-    shop
+    Shop::selling("thing", 1000, 10).await
 }
 
 fn new_product() -> Value {
     json!({ "name": "New", "description": "", "category": "things", "price": eur(500), "stock": 3 })
-}
-
-async fn create(client: &Client, key: &str, body: &Value) -> Reply {
-    client.send(Method::POST, "/products", &[("idempotency-key", key)], Some(body.to_string())).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_retry_of_an_adjustment_whose_answer_was_lost_returns_its_result() {
-    for fault in [Fault::CutBefore, Fault::CutAfter] {
-        let shop = shop().await;
-        let admin = shop.admin();
-        shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 3);
-        let lost = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
-        assert_eq!(lost.problem(Kind::Throttled)["outcome"], "unknown");
-        let found = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
-        let (etag, found) = (found.header("etag").map(str::to_owned), found.expect(200));
-        assert_eq!((found["available"].clone(), etag.as_deref()), (json!(15), Some("\"2\"")));
-        assert_eq!(shop.available("thing").await, 15);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,14 +46,13 @@ async fn a_key_stands_for_one_request_of_one_caller() {
     let other = json!({ "delta": 5 }).to_string();
     let other = admin.send(Method::POST, "/products/other/stock", &[("idempotency-key", "k")], Some(other)).await;
     other.problem(Kind::IdempotencyKeyReused);
-    create(&admin, "k", &new_product()).await.problem(Kind::IdempotencyKeyReused);
+    admin.post_once("/products", "k", new_product()).await.problem(Kind::IdempotencyKeyReused);
     assert_eq!(shop.dump().await, before, "what is refused changes nothing");
     // Without a key, If-Match is needed.
-    let path = "/products/thing/stock";
-    admin.post(path, json!({ "delta": 5 })).await.problem(Kind::PreconditionRequired);
+    admin.post("/products/thing/stock", json!({ "delta": 5 })).await.problem(Kind::PreconditionRequired);
     // The order of fields does not matter.
     let body = "{\"stock\":3,\"price\":{\"currency\":\"EUR\",\"amount\":500},\"name\":\"New\",\"description\":\"\", \"category\":\"things\"}";
-    create(&admin, "new", &new_product()).await.expect(201);
+    admin.post_once("/products", "new", new_product()).await.expect(201);
     let again = admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_owned())).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
 }
@@ -87,12 +60,8 @@ async fn a_key_stands_for_one_request_of_one_caller() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_one_of_twenty_concurrent_copies_is_applied_and_all_get_the_same_answer() {
     let shop = shop().await;
-    let mut sending = JoinSet::new();
-    for _ in 0..20 {
-        let admin = shop.admin();
-        sending.spawn(async move { adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await.expect(200) });
-    }
-    let answers = sending.join_all().await;
+    let answers =
+        at_once(0..20, async |_| adjust(&shop.admin(), "k", &[("if-match", "\"1\"")], 5).await.expect(200)).await;
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     assert_eq!(shop.available("thing").await, 15);
 }
@@ -101,9 +70,9 @@ async fn only_one_of_twenty_concurrent_copies_is_applied_and_all_get_the_same_an
 async fn a_product_without_a_client_s_id_is_created_once() {
     let shop = shop().await;
     let admin = shop.admin();
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
-    create(&admin, "k", &new_product()).await.problem(Kind::Throttled);
-    let found = create(&admin, "k", &new_product()).await;
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 3);
+    admin.post_once("/products", "k", new_product()).await.problem(Kind::Throttled);
+    let found = admin.post_once("/products", "k", new_product()).await;
     assert_eq!(found.header("idempotent-replayed"), Some("true"));
     let location = found.header("location").expect("where it is").to_owned();
     let found = found.expect(201);

@@ -1,11 +1,9 @@
 //! The invariants that hold for every shop whenever no request is in progress.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use lambda::Environment;
 use local::audit::audit;
-use serde_json::Value;
-use shop::Shop;
+
+use crate::prelude::*;
 
 fn text(item: &Value, name: &str) -> String {
     item[name]["S"].as_str().unwrap_or_else(|| panic!("no {name} in {item}")).to_owned()

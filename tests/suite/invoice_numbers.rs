@@ -1,22 +1,10 @@
 //! The numbers of invoices: 1, 2, 3 and so on, each once.
 
-use std::collections::BTreeMap;
-
-use devstack::fault_proxy::{Fault, Match};
-use serde_json::{Value, json};
-use shop::Shop;
-use tokio::task::JoinSet;
-
-use crate::invariants;
+use crate::prelude::*;
 
 /// A shop whose invoices get numbers of this series.
 pub async fn shop(series: &str) -> Shop {
-    let shop = Shop::open_with(|template| {
-        for function in &mut template.functions {
-            function.environment.entry("INVOICE_SERIES".to_owned()).and_modify(|known| series.clone_into(known));
-        }
-    })
-    .await;
+    let shop = Shop::open_where(&[("INVOICE_SERIES", series)]).await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 1000).await;
     shop
@@ -24,8 +12,7 @@ pub async fn shop(series: &str) -> Shop {
 
 /// An order whose invoice is issued in this second of January 1.
 pub async fn order(shop: &Shop, second: u32) -> Value {
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    let order = shop.customer("ada").order(&format!("k{second}"), body).await.expect(201);
+    let order = shop.customer("ada").order(&format!("k{second}"), basket("thing", 1)).await.expect(201);
     let (minutes, seconds) = (second / 60, second % 60);
     shop.age_invoice(&order, &format!("2026-01-01T00:{minutes:02}:{seconds:02}.000Z")).await;
     order
@@ -40,7 +27,7 @@ async fn orders(shop: &Shop, count: u32) -> Vec<Value> {
 }
 
 fn path_of(order: &Value) -> String {
-    format!("/invoices/{}", order["invoice"]["invoiceId"].as_str().expect("an id"))
+    format!("/invoices/{}", invoice_id(order))
 }
 
 /// The number of each order's invoice; null if it has none.
@@ -68,7 +55,7 @@ async fn invoices_get_the_numbers_of_the_series_in_the_order_of_their_time() {
     let shop = shop("2026").await;
     // More than one transaction, and more than one page.
     let orders = orders(&shop, 120).await;
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    let body = basket("thing", 1);
     let young = shop.customer("ada").order("young", body).await.expect(201);
     assert_eq!(young["invoice"].get("number"), None);
 
@@ -77,9 +64,9 @@ async fn invoices_get_the_numbers_of_the_series_in_the_order_of_their_time() {
     assert_eq!(numbers(&shop, &orders).await, first(120, "2026"));
     assert_eq!(numbers(&shop, &[young]).await, [Value::Null], "a young invoice waits");
     assert_eq!(shop.number().await["numbered"], 0);
-    let path = format!("/orders/{}", orders[6]["orderId"].as_str().expect("an id"));
+    let path = format!("/orders/{}", order_id(&orders[6]));
     let ada = shop.customer("ada");
-    assert_eq!(ada.get(&path).await.expect(200)["invoice"]["number"], "2026-7");
+    assert_eq!(ada.read(&orders[6]).await["invoice"]["number"], "2026-7");
     let page = ada.get(&format!("{path}/invoice/page")).await;
     assert!(page.body.as_str().expect("a page").contains("<dt>Number</dt><dd>2026-7</dd>"));
     invariants::hold(&shop).await;
@@ -89,7 +76,7 @@ async fn invoices_get_the_numbers_of_the_series_in_the_order_of_their_time() {
 async fn a_cancelled_order_keeps_its_invoice_and_its_number() {
     let shop = shop("R").await;
     let orders = orders(&shop, 2).await;
-    let id = |order: &Value| order["orderId"].as_str().expect("an id").to_owned();
+    let id = |order: &Value| order_id(order).to_owned();
     let cancel = async |order: &Value| {
         shop.admin().post(&format!("/orders/{}/cancellation", id(order)), json!({})).await.expect(200);
     };
@@ -106,7 +93,7 @@ async fn runs_beside_each_other_and_beside_captures_give_each_number_once() {
     let shop = shop("2026").await;
     let orders = orders(&shop, 60).await;
     // Two transactions are done, but not answered.
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 2);
     let mut happening = JoinSet::new();
     for _ in 0..2 {
         let number = shop.consumer("number-invoices", &shop.endpoints());
@@ -131,7 +118,7 @@ async fn an_invoice_that_waits_no_longer_leaves_no_gap() {
     let orders = orders(&shop, 3).await;
     // The second invoice fails its condition, as if the index listed it although it has a number.
     let fault = Fault::Cancel { item: 2, code: "ConditionalCheckFailed", message: "no" };
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+    shop.fault_proxy().inject(commit(), fault, 1);
     assert_eq!(shop.number().await["numbered"], 2);
     shop.number().await;
     assert_eq!(numbers(&shop, &orders).await, [json!("2026-1"), json!("2026-3"), json!("2026-2")]);
@@ -143,7 +130,7 @@ async fn invoices_that_conflict_with_others_get_their_numbers_in_smaller_transac
     let shop = shop("2026").await;
     let orders = orders(&shop, 5).await;
     let fault = Fault::Cancel { item: 2, code: "TransactionConflict", message: "no" };
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+    shop.fault_proxy().inject(commit(), fault, 1);
     shop.fault_proxy().take_calls();
     assert_eq!(shop.number().await["numbered"], 5);
     let calls = shop.fault_proxy().take_calls();
@@ -158,7 +145,7 @@ async fn invoices_that_conflict_with_others_get_their_numbers_in_smaller_transac
 async fn a_shop_without_a_series_writes_what_it_wrote_before() {
     let written = async |series: &str| {
         let shop = shop(series).await;
-        let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+        let body = basket("thing", 1);
         shop.fault_proxy().take_calls();
         let order = shop.customer("ada").order("k1", body).await.expect(201);
         let calls: Vec<_> = shop.fault_proxy().take_calls().iter().map(|call| call.action.clone()).collect();

@@ -3,11 +3,9 @@
 mod page;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use http_api::Kind;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use shop::{Client, Reply, Shop, eur};
 
+use crate::prelude::*;
 use crate::taxes;
 use page::Page;
 
@@ -16,8 +14,7 @@ fn amount(money: &Value) -> i64 {
 }
 
 async fn page_of(client: &Client, order: &Value) -> (Page, Reply) {
-    let path = format!("/orders/{}/invoice/page", order["orderId"].as_str().expect("an id"));
-    let reply = client.get(&path).await;
+    let reply = client.get(&format!("/orders/{}/invoice/page", order_id(order))).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     (Page::parse(reply.body.as_str().expect("a page")), reply)
 }
@@ -25,8 +22,7 @@ async fn page_of(client: &Client, order: &Value) -> (Page, Reply) {
 /// Asserts that the page has the figures of the order and of its invoice, and that they add up.
 async fn adds_up(client: &Client, order: &Value) {
     let (page, _) = page_of(client, order).await;
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    let order = client.get(&path).await.expect(200);
+    let order = client.read(order).await;
 
     for (minor, written) in page.amounts("").into_iter().zip(page.written("")) {
         assert_eq!(written, format!("{}.{:02} EUR", minor / 100, minor % 100));
@@ -64,8 +60,7 @@ async fn the_figures_of_the_page_are_those_of_the_invoice_and_add_up() {
         let untaxed = ada.order("untaxed", taxes::both()).await.expect(201);
         adds_up(&ada, &untaxed).await;
         taxes::put(&shop, "0", &taxes::rates(1900, 700)).await.expect(200);
-        let discount = json!({ "code": "TENTH", "percent": 10 });
-        admin.post("/discounts", discount).await.expect(201);
+        admin.post("/discounts", json!({ "code": "TENTH", "percent": 10 })).await.expect(201);
         admin.post("/gift-cards", json!({ "code": "GIFT-CARD-0001", "balance": eur(1000) })).await.expect(201);
 
         let mut body = taxes::both();
@@ -74,14 +69,11 @@ async fn the_figures_of_the_page_are_those_of_the_invoice_and_add_up() {
         let order = ada.order("first", body).await.expect(201);
         adds_up(&ada, &order).await;
 
-        let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-        let cup = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
-        admin.post(&format!("{path}/cancellation"), cup).await.expect(200);
+        admin.cancel(&order, basket("cup", 1)).await.expect(200);
         adds_up(&ada, &order).await;
-        let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-        admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "r" })).await.expect(200);
+        admin.capture(&order, "r").await.expect(200);
         adds_up(&admin, &order).await;
-        ada.post(&format!("{path}/cancellation"), json!({})).await.expect(200);
+        ada.cancel(&order, json!({})).await.expect(200);
         adds_up(&ada, &order).await;
     }
 }
@@ -98,10 +90,7 @@ async fn html_in_a_name_or_an_address_is_text() {
     .await;
     shop.sign_up("ada").await;
     let ada = shop.customer("ada");
-    let product = json!({
-        "productId": "p", "name": hostile, "description": "", "category": "c", "price": eur(1999), "stock": 1,
-    });
-    shop.admin().post("/products", product).await.expect(201);
+    shop.create("p", json!({ "name": hostile, "price": eur(1999) })).await;
     let address = json!({
         "name": hostile, "line1": hostile, "line2": hostile, "city": hostile, "region": hostile,
         "postalCode": "10115", "country": "DE",
@@ -132,33 +121,9 @@ async fn amounts_have_the_decimals_of_their_currency() {
     // ISO 4217 gives gold no minor unit.
     let written = [("EUR", "12.05 EUR"), ("JPY", "1205 JPY"), ("KWD", "1.205 KWD"), ("XAU", "1205 XAU (minor units)")];
     for (currency, expected) in written {
-        let product = json!({
-            "productId": currency, "name": "P", "description": "", "category": "c",
-            "price": { "amount": 1205, "currency": currency }, "stock": 1,
-        });
-        shop.admin().post("/products", product).await.expect(201);
-        let body = json!({ "lines": [{ "productId": currency, "quantity": 1 }] });
-        let order = shop.customer("ada").order(currency, body).await.expect(201);
+        shop.create(currency, json!({ "price": { "amount": 1205, "currency": currency } })).await;
+        let order = shop.customer("ada").order(currency, basket(currency, 1)).await.expect(201);
         let (page, _) = page_of(&shop.customer("ada"), &order).await;
         assert_eq!(page.written("sums total"), [expected]);
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_page_is_for_the_customer_and_for_staff_alone() {
-    let shop = Shop::open().await;
-    shop.sign_up("ada").await;
-    shop.sign_up("bob").await;
-    let product = json!({
-        "productId": "p", "name": "P", "description": "", "category": "c", "price": eur(1999), "stock": 1,
-    });
-    shop.admin().post("/products", product).await.expect(201);
-    let body = json!({ "lines": [{ "productId": "p", "quantity": 1 }] });
-    let order = shop.customer("ada").order("first", body).await.expect(201);
-    let path = format!("/orders/{}/invoice/page", order["orderId"].as_str().expect("an id"));
-    let of_bob = shop.customer("bob").get(&path).await.problem(Kind::NotFound);
-    let of_nothing = shop.customer("bob").get("/orders/none/invoice/page").await.problem(Kind::NotFound);
-    assert_eq!(of_bob["detail"], of_nothing["detail"], "bob does not learn that the order exists");
-    page_of(&shop.admin(), &order).await;
-    page_of(&shop.customer("ada"), &order).await;
 }

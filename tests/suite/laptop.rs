@@ -5,8 +5,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 
 use http_api::ADMIN_SCOPE;
-use serde_json::{Value, json};
-use shop::{PATIENCE, Shop};
+use shop::PATIENCE;
+
+use crate::prelude::*;
 
 /// The host and port of the gateway.
 fn gateway(shop: &Shop) -> String {

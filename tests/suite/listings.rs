@@ -1,23 +1,18 @@
 //! Lists of orders: by customer, by status over the shards, and the overview.
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Client, Shop};
-use tokio::task::JoinSet;
+use crate::prelude::*;
 
 async fn shop() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 100, 1_000_000).await;
-    shop
+    Shop::selling("thing", 100, 1_000_000).await
 }
 
 async fn place(client: &Client, key: &str) -> Value {
-    let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    let order = basket("thing", 1);
     client.order(key, order).await.expect(201)
 }
 
 fn ids(orders: &[Value]) -> Vec<&str> {
-    orders.iter().map(|order| order["orderId"].as_str().expect("an id")).collect()
+    orders.iter().map(order_id).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,8 +72,7 @@ async fn an_order_is_listed_in_its_status_and_in_no_other() {
     let shop = shop().await;
     let admin = shop.admin();
     let order = place(&shop.customer("ada"), "k").await;
-    let (order_id, invoice_id) =
-        (order["orderId"].as_str().expect("id"), order["invoice"]["invoiceId"].as_str().expect("id"));
+    let (order_id, invoice_id) = (order_id(&order), invoice_id(&order));
     let listed = async |expected: &str| {
         for status in ["PENDING", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"] {
             let found = admin.walk(&format!("/orders?status={status}"), 10).await;
@@ -104,19 +98,19 @@ async fn january_includes_the_last_millisecond_of_the_31st() {
         ("next", "2026-02-01T00:00:00.000Z"),
     ] {
         let order = place(&shop.customer("ada"), key).await;
-        let id = order["orderId"].as_str().expect("an id");
+        let id = order_id(&order);
         // Moves the order into the past, directly in the table.
-        let update = json!({
-            "TableName": shop.table(),
-            "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },
-            "UpdateExpression": "SET placedAt = :at, GSI1SK = :status, GSI2SK = :customer",
-            "ExpressionAttributeValues": {
+        shop.update(
+            &format!("o#{id}"),
+            &format!("o#{id}"),
+            "SET placedAt = :at, GSI1SK = :status, GSI2SK = :customer",
+            &json!({
                 ":at": { "S": at },
                 ":status": { "S": format!("{at}#{id}") },
                 ":customer": { "S": format!("o#{at}#{id}") },
-            },
-        });
-        shop.dynamodb("UpdateItem", &update).await;
+            }),
+        )
+        .await;
     }
     let times = |orders: Vec<Value>| orders.into_iter().map(|order| order["placedAt"].clone()).collect::<Vec<_>>();
     let january = "from=2026-01-01&to=2026-02-01";

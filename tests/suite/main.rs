@@ -61,6 +61,7 @@ mod personal_data;
 mod placing;
 mod pointers;
 mod poison;
+mod prelude;
 mod problems;
 mod product_shards;
 mod queue;

@@ -1,6 +1,5 @@
 //! A shop that moves from one table to another.
 
-mod adjacent;
 mod archive;
 pub mod copying;
 mod cost;
@@ -12,20 +11,16 @@ mod patterns;
 mod phase;
 mod repairs;
 mod schedules;
-mod streams;
 mod whole_tables;
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use devstack::Template;
 use key_schema::entity::{ItemKey, Move, Phase, Repair};
 use key_schema::layout::{COPIED, ENTITY_TYPE, Index, Key, Layout, OF_A_MOVE};
-use key_schema::value::Timestamp;
 use lambda::Environment;
-use serde_json::Value;
-use shop::Shop;
 use shop::payments::Payments;
 use table::{Item, read_item};
+
+use crate::prelude::*;
 
 /// A shop whose functions know the next table, which has the second layout.
 pub struct MovingShop {

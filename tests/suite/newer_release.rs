@@ -1,10 +1,6 @@
 //! This release beside a newer one: attributes that a newer release has added to an item survive every change.
 
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Shop, eur};
-
-use crate::invariants;
+use crate::prelude::*;
 
 /// An attribute that this release does not know.
 const ADDED: &str = "addedByANewerRelease";
@@ -58,8 +54,7 @@ async fn order(shop: &Shop, key: &str) -> (String, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attributes_of_a_newer_release_survive_every_change_of_every_route() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 100).await;
+    let shop = Shop::selling("thing", 1000, 100).await;
     shop.discount("TEN", 10, Some(50)).await;
     let (paid, paid_invoice) = order(&shop, "paid").await;
     let (unpaid, _) = order(&shop, "unpaid").await;

@@ -1,12 +1,10 @@
 //! The cap of open units: a customer cannot reserve more stock than the shop allows without paying for it.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::queue::{drain_source, order_later};
-use shop::{Shop, eur};
+use shop::queue::drain_source;
+use shop::set_everywhere;
 
-use crate::queue::{settled, things};
+use crate::prelude::*;
+use crate::queue::settled;
 
 /// The most units in unpaid orders.
 const MOST: u64 = 5;
@@ -17,9 +15,7 @@ async fn capped(most: u64) -> Shop {
         let count = template.stream_sources.iter_mut().find(|source| source.function == "CountOrders");
         count.expect("count-orders").enabled = true;
         drain_source(template).enabled = true;
-        for function in &mut template.functions {
-            function.environment.entry("MAX_OPEN_UNITS".to_owned()).and_modify(|value| *value = most.to_string());
-        }
+        set_everywhere(template, "MAX_OPEN_UNITS", &most.to_string());
     })
     .await;
     for customer in ["ada", "bob"] {
@@ -36,12 +32,12 @@ async fn open_units(shop: &Shop) -> Value {
 }
 
 fn paid(order: &Value) -> (String, Value) {
-    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let id = invoice_id(order);
     (format!("/invoices/{id}/payments"), json!({ "reference": "bank-1" }))
 }
 
 fn cancelled(order: &Value) -> (String, Value) {
-    (format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id")), json!({}))
+    (format!("/orders/{}/cancellation", order_id(order)), json!({}))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,8 +67,7 @@ async fn an_order_beyond_the_cap_is_refused_until_units_are_paid_or_cancelled() 
             assert_eq!(open_units(&shop).await, left, "{order}");
         }
     }
-    let id = first["orderId"].as_str().expect("an id");
-    admin.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+    admin.cancel(&first, json!({})).await.expect(200);
     assert_eq!(open_units(&shop).await, "0", "a paid order has no open units to give back");
     ada.order("third", things(MOST)).await.expect(201);
     assert_eq!(open_units(&shop).await, "5");
@@ -86,8 +81,7 @@ async fn units_that_are_cancelled_alone_are_not_open_any_more() {
     assert_eq!(open_units(&shop).await, "5");
     // All units that are cancelled in the end, so the second request cancels one more.
     for (cancelled, left) in [(3, "2"), (3, "2"), (4, "1")] {
-        let path = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
-        ada.post(&path, things(cancelled)).await.expect(200);
+        ada.cancel(&order, things(cancelled)).await.expect(200);
         assert_eq!(open_units(&shop).await, left);
     }
     ada.order("second", things(MOST)).await.problem(Kind::OpenUnits);
@@ -126,7 +120,7 @@ async fn a_queued_order_beyond_the_cap_is_refused_with_the_same_problem() {
 async fn an_order_is_not_refused_because_of_its_own_units() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 3);
     let answer = ada.order("first", things(MOST)).await;
     assert!([201, 503].contains(&answer.status), "{}", answer.body);
     assert_eq!(open_units(&shop).await, "5");

@@ -3,31 +3,24 @@
 
 mod refusals;
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
 use futures_util::future::join_all;
 use local::replay;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::bus::{Change, checkpoint, deliver, records, text, told};
 use shop::events::event;
-use shop::queue::order_later;
 use shop::read;
 
-use crate::queue::{settled, things};
+use crate::prelude::*;
+use crate::queue::settled;
 
 const ORDERS: u64 = 8;
 
 async fn stocked() -> Shop {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 1000).await;
+    let shop = Shop::selling("thing", 1000, 1000).await;
     shop.gift_card("GIFT", 100_000).await;
     shop
 }
@@ -97,15 +90,11 @@ async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
 /// Writes that do not change an order: one without effect, one of an unknown attribute, and the deletion of an expired
 /// item.
 async fn beside(shop: &Shop, order: &str) {
-    let key = json!({ "PK": { "S": format!("o#{order}") }, "SK": { "S": format!("o#{order}") } });
+    let key = format!("o#{order}");
     for unheard_of in ["x", "x"] {
-        let update = json!({
-            "TableName": shop.table(), "Key": key, "UpdateExpression": "SET unheardOf = :x",
-            "ExpressionAttributeValues": { ":x": { "S": unheard_of } },
-        });
-        shop.dynamodb("UpdateItem", &update).await;
+        shop.set(&key, &key, "unheardOf", json!({ "S": unheard_of })).await;
     }
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    shop.delete(&key, &key).await;
 }
 
 /// `ThrottlingException`, which has the same meaning for every service.
@@ -207,11 +196,9 @@ async fn the_event_of_a_placed_order_has_its_lines() {
 async fn each_version_of_a_product_is_published_but_sales_are_not() {
     let shop = stocked().await;
     let admin = shop.admin();
-    let changed = json!({ "name": "A better thing" }).to_string();
-    admin.send(Method::PATCH, "/products/thing", &[("if-match", "*")], Some(changed)).await.expect(200);
+    admin.patch("/products/thing", "*", json!({ "name": "A better thing" })).await.expect(200);
     shop.customer("ada").order("k", things(1)).await.expect(201);
-    let key = json!({ "PK": { "S": "p#thing" }, "SK": { "S": "p#thing" } });
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    shop.delete("p#thing", "p#thing").await;
 
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     let all = records(&shop).await;
@@ -275,22 +262,6 @@ async fn the_rejection_of_an_accepted_order_is_published() {
     assert_eq!(order["problem"]["type"], format!("/problems/{}", rejected[0]["reason"].as_str().expect("a reason")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_placed_over_http_is_published() {
-    let shop = Shop::open_counted().await;
-    shop.sign_up("ada").await;
-    shop.product("thing", 1000, 10).await;
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    let order = shop.customer("ada").order("k", body).await.expect(201);
-    shop.settle().await;
-    let answer = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
-    let events: Value = answer.json().await.expect("JSON");
-    let items = events["items"].as_array().expect("items");
-    let kinds: Vec<_> = items.iter().map(|event| text(&event["detail-type"])).collect();
-    assert_eq!(kinds, ["ProductChanged", "OrderPlaced"]);
-    assert_eq!(items[1]["detail"]["orderId"], order["orderId"]);
-}
-
 /// A warehouse hears of cancelled units also if no money goes back. The second change has two events in one record:
 /// after it, a gift card pays for all that is left.
 #[tokio::test(flavor = "multi_thread")]
@@ -303,8 +274,7 @@ async fn cancelled_units_of_an_unpaid_order_are_published() {
     let order = ada.order("k", body).await.expect(201);
     let id = text(&order["orderId"]);
     for quantity in [1, 2, 2] {
-        let lines = json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
-        ada.post(&format!("/orders/{id}/cancellation"), lines).await.expect(200);
+        ada.post(&format!("/orders/{id}/cancellation"), basket("thing", quantity)).await.expect(200);
     }
     let changes = [("OrderPlaced", 1), ("UnitsCancelled", 2), ("OrderStatusChanged", 3), ("UnitsCancelled", 3)];
     let changes = changes.map(|(kind, version)| (kind.to_owned(), id.clone(), version)).into();

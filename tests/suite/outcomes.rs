@@ -1,14 +1,10 @@
 //! The `outcome` of a 503 says whether the request may have written: `none` is a guarantee.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Call, Fault, Match};
+use devstack::fault_proxy::Call;
 use futures_util::stream::{self, StreamExt as _};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::seed::{long, random, sample};
-use shop::{Reply, Shop, eur};
+
+use crate::prelude::*;
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
@@ -34,9 +30,9 @@ async fn shop() -> (Shop, Vec<Ask>) {
     let shop = Shop::open().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
-    let things = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
+    let things = |quantity: u64| basket("thing", quantity);
     let order = shop.customer("ada").order("first", things(1)).await.expect(201);
-    let order = order["orderId"].as_str().expect("an id").to_owned();
+    let order = order_id(&order).to_owned();
     let any = ("if-match", "*");
     let asks = [
         (Method::POST, "/orders".to_owned(), ("idempotency-key", "k"), things(2)),
@@ -121,8 +117,8 @@ async fn a_write_that_is_unanswered_and_then_throttled_has_outcome_unknown() {
     let (shop, asks) = shop().await;
     for fault in [Fault::CutAfter, Fault::InternalError] {
         let ask = asks.iter().find(|ask| ask.path.ends_with("/stock")).expect("an adjustment");
-        shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
-        shop.fault_proxy().inject(Match::action("TransactWriteItems"), beyond_the_quota(), GIVE_UP - 1);
+        shop.fault_proxy().inject(commit(), fault, 1);
+        shop.fault_proxy().inject(commit(), beyond_the_quota(), GIVE_UP - 1);
         let problem = ask.send(&shop).await.problem(Kind::Throttled);
         assert_eq!((shop.fault_proxy().pending(), &problem["outcome"]), (0, &json!("unknown")));
     }

@@ -1,13 +1,8 @@
 //! Placing orders concurrently.
 
-use std::collections::BTreeMap;
-
 use futures_util::{StreamExt as _, stream};
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
 
-use crate::invariants;
+use crate::prelude::*;
 
 /// Sends these orders concurrently, each with its key, as many at once as a busy machine answers in time. Returns the
 /// replies in any order.
@@ -21,7 +16,7 @@ fn of_status(replies: &[Reply], status: u16) -> usize {
 }
 
 fn one(product: &str) -> Value {
-    json!({ "lines": [{ "productId": product, "quantity": 1 }] })
+    basket(product, 1)
 }
 
 /// The number of items of each type in the table.
@@ -84,8 +79,7 @@ async fn stock_is_never_oversold_by_orders_of_many_lines() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gift_card_is_never_spent_twice() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 100).await;
+    let shop = Shop::selling("thing", 1000, 100).await;
     shop.gift_card("GIFT", 3500).await;
     let body = || {
         let mut body = one("thing");
@@ -127,8 +121,7 @@ async fn entries(shop: &Shop, code: &str) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_discount_code_with_ten_uses_is_used_by_ten_of_a_hundred_buyers() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 1000).await;
+    let shop = Shop::selling("thing", 1000, 1000).await;
     shop.discount("TEN", 10, Some(10)).await;
     let mut body = one("thing");
     body["discountCode"] = json!("TEN");
@@ -188,8 +181,7 @@ async fn the_same_key_of_two_customers_places_two_orders() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_covered_by_gift_cards_is_paid_at_once() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.gift_card("SMALL", 300).await;
     shop.gift_card("LARGE", 5000).await;
     shop.gift_card("SPARE", 5000).await;
@@ -206,30 +198,8 @@ async fn an_order_covered_by_gift_cards_is_paid_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_largest_order_fits_into_one_transaction() {
-    let shop = Shop::with_ada().await;
-    let mut lines = Vec::new();
-    for at in 0..40 {
-        shop.product(&format!("p{at:02}"), 1000, 5).await;
-        lines.push(json!({ "productId": format!("p{at:02}"), "quantity": 2 }));
-    }
-    for at in 0..4 {
-        shop.gift_card(&format!("G{at}"), 1000).await;
-    }
-    shop.discount("D", 10, None).await;
-    let body = json!({ "lines": lines, "discountCode": "D", "giftCards": ["G0", "G1", "G2", "G3"] });
-
-    let order = shop.customer("ada").order("k", body).await.expect(201);
-
-    assert_eq!(order["lines"].as_array().expect("lines").len(), 40);
-    assert_eq!(order["total"], eur(72_000));
-    assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 5);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_bank_card_is_never_charged_more_than_the_customer_allows() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.gift_card("GIFT", 1000).await;
     let ada = shop.customer("ada");
     let paying = |quantity: u64, most: Value| {
@@ -260,8 +230,7 @@ async fn the_bank_card_is_never_charged_more_than_the_customer_allows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_with_an_empty_gift_card_is_placed_if_the_other_cards_cover_it() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.gift_card("EMPTY", 1000).await;
     shop.gift_card("FULL", 1500).await;
     let ada = shop.customer("ada");
@@ -285,8 +254,7 @@ async fn an_order_with_an_empty_gift_card_is_placed_if_the_other_cards_cover_it(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_do_not_write_a_code_with_unlimited_uses() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.discount("ANY", 10, None).await;
     let ada = shop.customer("ada");
     let code = shop.item("d#ANY", "d#ANY").await;
@@ -295,9 +263,8 @@ async fn orders_do_not_write_a_code_with_unlimited_uses() {
 
     let order = ada.order("k", body).await.expect(201);
     assert_eq!((&order["discountCode"], &order["total"]), (&json!("ANY"), &eur(900)));
-    let id = order["orderId"].as_str().expect("an id");
-    assert_eq!(ada.get(&format!("/orders/{id}")).await.expect(200), order);
-    ada.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+    assert_eq!(ada.read(&order).await, order);
+    ada.cancel(&order, json!({})).await.expect(200);
     assert_eq!(shop.item("d#ANY", "d#ANY").await, code);
     invariants::hold(&shop).await;
 }

@@ -1,13 +1,11 @@
 //! Poison records, which can never be processed: each is given up alone and reported, and its neighbours are processed.
 
-use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::bus::text;
 use shop::stream::{Tail, batch, lambda_record, number};
 
 use crate::counts::book::Book;
+use crate::prelude::*;
 
 const LOST_COUNTS: &str = "till-local-lost-counts";
 const LOST_EVENTS: &str = "till-local-lost-events";
@@ -16,10 +14,9 @@ const LOST_EVENTS: &str = "till-local-lost-events";
 const ORDERS: usize = 9;
 
 async fn shop_of_orders() -> (Shop, Vec<Value>) {
-    let shop = Shop::with_ada().await;
-    shop.product("cup", 350, 100).await;
+    let shop = Shop::selling("cup", 350, 100).await;
     for at in 0..ORDERS {
-        let order = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+        let order = basket("cup", 1);
         shop.customer("ada").order(&format!("k{at}"), order).await.expect(201);
     }
     let records = Tail::default().new_records(&shop).await;

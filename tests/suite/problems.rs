@@ -1,14 +1,10 @@
 //! Problems that clients can cause: each has a documented answer, and nothing is written.
 
-use std::collections::BTreeSet;
-
-use http_api::{Kind, Scope};
 use key_schema::entity::{Discount, Reduction};
-use key_schema::value::{Percent, Timestamp};
-use local::functions::routes;
-use reqwest::Method;
-use serde_json::{Map, Value, json};
-use shop::{Client, Shop, eur};
+use key_schema::value::Percent;
+use serde_json::Map;
+
+use crate::prelude::*;
 
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
@@ -59,8 +55,7 @@ pub struct Desk {
 
 impl Desk {
     pub async fn open() -> Self {
-        let shop = Shop::with_ada().await;
-        shop.product("pot", 1000, 2).await;
+        let shop = Shop::selling("pot", 1000, 2).await;
         shop.product("cup", 300, 50).await;
         shop.product("nail", 1, 1000).await;
         let before = shop.dump().await;
@@ -104,38 +99,11 @@ impl Desk {
 }
 
 fn buy(product: &str, quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": product, "quantity": quantity }] })
+    basket(product, quantity)
 }
 
 fn money(amount: u64, currency: &str) -> Value {
     json!({ "amount": amount, "currency": currency })
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_route_refuses_callers_without_its_scope() {
-    let mut desk = Desk::open().await;
-    let (nobody, ada) = (desk.shop.nobody(), desk.shop.customer("ada"));
-    let strangers = [nobody.clone(), nobody.with_token("garbage"), nobody.with_token("a.b.c"), nobody.with_token("")];
-    for scope in [Scope::Public, Scope::Shop, Scope::Admin] {
-        assert!(routes().any(|function| function.route.scope == scope), "no route has the scope {scope:?}");
-    }
-    for function in routes() {
-        let path = function.route.path.replace("{customerId}", "ada").replace("{productId}", "pot");
-        let path = path.replace("{orderId}", "none").replace("{invoiceId}", "none");
-        let ask = |client| Ask { method: Method::from(function.route.method), ..Ask::post(client, &path, "{}") };
-        if function.route.scope == Scope::Public {
-            let path = path.replace("pot", "none");
-            let reply = nobody.send(Method::from(function.route.method), &path, &[], None).await;
-            assert!(![401, 403].contains(&reply.status), "{path}");
-            continue;
-        }
-        for stranger in &strangers {
-            desk.refuses(ask(stranger), Kind::Unauthorized, json!({})).await;
-        }
-        if function.route.scope == Scope::Admin {
-            desk.refuses(ask(&ada), Kind::Forbidden, json!({})).await;
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,9 +153,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
     admin.post("/gift-cards", json!({ "code": "DOLLARS-FOR-ADA", "balance": money(100, "USD") })).await.expect(201);
     let price = json!({ "amount": 1_000_000_000_000_u64, "currency": "EUR" });
     for (id, price) in [("dollar", money(100, "USD")), ("star", price)] {
-        let body =
-            json!({ "productId": id, "name": id, "description": "", "category": "other", "price": price, "stock": 9 });
-        admin.post("/products", body).await.expect(201);
+        desk.shop.create(id, json!({ "category": "other", "price": price })).await;
     }
     let using = |code: &str, cards: &[&str]| json!({ "lines": buy("cup", 1)["lines"], "discountCode": code, "giftCards": cards });
     ada.order("used", using("ONCE", &["EMPTY"])).await.expect(201);

@@ -1,16 +1,15 @@
 //! The lines of a hot product in several shards, written before and after the number of shards was raised.
 
-use std::collections::BTreeMap;
-
 use devstack::Template;
 use devstack::gateway::Invoke;
 use key_schema::value::OrderId;
 use local::functions;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::events::event;
 use shop::reconcile::{ask, reconciled};
+use shop::set_everywhere;
 use shop::stream::{Tail, is_wanted};
+
+use crate::prelude::*;
 
 const SHARDS: u8 = 8;
 /// The number of orders from before the raise: more than the comparison of counts reads at a time.
@@ -25,9 +24,7 @@ struct Raised {
 }
 
 fn with_shards(template: &mut Template, shards: u8) {
-    for function in &mut template.functions {
-        function.environment.entry("PRODUCT_SHARDS".to_owned()).and_modify(|value| *value = shards.to_string());
-    }
+    set_everywhere(template, "PRODUCT_SHARDS", &shards.to_string());
 }
 
 impl Raised {
@@ -115,7 +112,7 @@ fn order(number: usize) -> Value {
 }
 
 fn ids(items: &[Value]) -> Vec<&str> {
-    items.iter().map(|item| item["orderId"].as_str().expect("an id")).collect()
+    items.iter().map(order_id).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,26 +3,15 @@
 mod accepting;
 mod waiting_room;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::{drain_source, no_longer_queued, order_later};
-use shop::{Client, Reply, Shop, eur};
+use shop::queue::no_longer_queued;
+
+use crate::prelude::*;
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
 
-fn commit() -> Match {
-    Match::action("TransactWriteItems")
-}
-
 fn throttle(reason: &'static str) -> Fault {
     Fault::Throttle { reason, resource: "arn".to_owned() }
-}
-
-pub fn things(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
 }
 
 /// Adds products and the customer ada to a shop.
@@ -39,7 +28,7 @@ async fn shop() -> Shop {
 
 /// A shop whose queued orders are placed only by the test.
 async fn idle_shop() -> Shop {
-    stocked(Shop::open_with(|template| drain_source(template).enabled = false).await).await
+    stocked(Shop::open_undrained().await).await
 }
 
 /// Polls the reply's `Location` until the order is not queued any more.
@@ -50,7 +39,7 @@ pub async fn settled(client: &Client, reply: &Reply) -> Value {
 fn assert_accepted(reply: &Reply) {
     assert_eq!(reply.status, 202, "{}", reply.body);
     assert_eq!(reply.body["status"], "QUEUED");
-    let location = format!("/orders/{}", reply.body["orderId"].as_str().expect("an id"));
+    let location = format!("/orders/{}", order_id(&reply.body));
     assert_eq!(reply.header("location"), Some(location.as_str()));
     assert!(reply.header("retry-after").is_some());
 }
@@ -200,12 +189,7 @@ async fn a_queued_order_that_cannot_be_placed_is_rejected_with_its_reason() {
     }
     assert_eq!(shop.available("thing").await, 10);
     // If the message is delivered again, the order stays refused, even if it could be placed by now.
-    let admin = shop.admin();
-    let headers = [("if-match", "*")];
-    admin
-        .send(Method::POST, "/products/thing/stock", &headers, Some(json!({ "delta": 5 }).to_string()))
-        .await
-        .expect(200);
+    shop.admin().post_if("/products/thing/stock", "*", json!({ "delta": 5 })).await.expect(200);
     let table = shop.dump().await;
     assert_eq!(shop.drain(&messages).await, json!({ "batchItemFailures": [] }));
     assert_eq!(shop.dump().await, table);
@@ -245,16 +229,13 @@ async fn the_key_of_a_queued_order_cannot_be_used_for_another_request() {
     let waiting = order_later(&ada, "k", things(3)).await;
     // Without the header, another request is refused. The same request places the order, or the order stays queued.
     ada.order("k", things(2)).await.problem(Kind::IdempotencyKeyReused);
-    let headers = [("if-match", "*")];
-    let less = json!({ "delta": -8 }).to_string();
-    shop.admin().send(Method::POST, "/products/thing/stock", &headers, Some(less)).await.expect(200);
+    shop.admin().post_if("/products/thing/stock", "*", json!({ "delta": -8 })).await.expect(200);
     let reply = ada.order("k", things(3)).await;
     assert_accepted(&reply);
     assert_eq!((reply.header("idempotent-replayed"), &reply.body), (Some("true"), &waiting.body));
     assert_eq!(reply.header("preference-applied"), None);
     assert_eq!(shop.queued().await, 2, "whether the first was ever sent is written nowhere");
-    let more = json!({ "delta": 8 }).to_string();
-    shop.admin().send(Method::POST, "/products/thing/stock", &headers, Some(more)).await.expect(200);
+    shop.admin().post_if("/products/thing/stock", "*", json!({ "delta": 8 })).await.expect(200);
     ada.order("k", things(3)).await.expect(201);
     shop.drain(&shop.take_messages().await).await;
     assert_eq!(shop.available("thing").await, 7);
@@ -294,8 +275,7 @@ async fn an_order_that_was_queued_for_lack_of_capacity_costs_no_more_than_its_qu
     let ada = shop.customer("ada");
     let set_price = async |price: u64| {
         let body = json!({ "price": eur(price) }).to_string();
-        let headers = [("if-match", "*")];
-        shop.admin().send(Method::PATCH, "/products/thing", &headers, Some(body)).await.expect(200);
+        shop.admin().send(Method::PATCH, "/products/thing", &[("if-match", "*")], Some(body)).await.expect(200);
     };
     for (key, later, expected) in [("dearer", 1001, None), ("cheaper", 900, Some(900)), ("same", 1000, Some(1000))] {
         set_price(1000).await;

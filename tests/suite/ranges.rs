@@ -1,17 +1,9 @@
 //! Sums are kept in range when they are written, and sums out of range can be read.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::{Shop, eur};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::invariants::breaches;
-
-fn things(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
-}
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_order_s_total_exceeds_the_range_of_the_counters() {

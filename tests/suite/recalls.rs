@@ -1,32 +1,22 @@
 //! Recalled products: from the answer on, no order takes a unit, whatever it has read and whichever cell it uses.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::cells::place;
-use shop::queue::{no_longer_queued, order_later};
-use shop::{Reply, Shop, eur};
-use tokio::task::JoinSet;
+use shop::queue::no_longer_queued;
 
-use crate::invariants;
+use crate::prelude::*;
 
 /// A shop with the customer ada and the product `thing` in so many cells.
 async fn shop(units: u64, cells: u8) -> Shop {
     let shop = Shop::with_ada().await;
-    let thing = json!({
-        "productId": "thing", "name": "Thing", "description": "", "category": "things", "price": eur(1000),
-        "stock": units, "cells": cells,
-    });
-    shop.admin().post("/products", thing).await.expect(201);
+    shop.create("thing", json!({ "stock": units, "cells": cells })).await;
     shop.fault_proxy().take_calls();
     shop
 }
 
 async fn change(shop: &Shop, product: &str, change: Value) -> Reply {
-    shop.admin().send_to_any_version(Method::PATCH, &format!("/products/{product}"), &change).await
+    shop.admin().patch(&format!("/products/{product}"), "*", change.clone()).await
 }
 
 async fn recall(shop: &Shop, recalled: bool) -> Value {
@@ -52,7 +42,7 @@ async fn an_order_with_recalled_products_is_refused_and_the_refusal_names_them()
     let item = shop.item("p#thing", "stock").await;
     for path in ["/orders", "/quotes"] {
         let body = of(&["other", "fine", "thing"]);
-        let refused = ada.send(Method::POST, path, &[("idempotency-key", "k")], Some(body.to_string())).await;
+        let refused = ada.post_once(path, "k", body).await;
         assert_eq!(refused.problem(Kind::ProductRecalled)["productIds"], json!(["other", "thing"]));
     }
     // Not as if too few units were left.
@@ -64,9 +54,8 @@ async fn an_order_with_recalled_products_is_refused_and_the_refusal_names_them()
     // The product is shown, a cart may have it, and the order from before goes on.
     assert_eq!(shop.nobody().get("/products/thing").await.expect(200)["recalled"], true);
     ada.send(Method::PUT, "/customers/ada/cart", &[], cart).await.expect(200);
-    let path = format!("/orders/{}", before["orderId"].as_str().expect("an id"));
-    assert_eq!(ada.get(&path).await.expect(200)["status"], before["status"]);
-    ada.post(&format!("{path}/cancellation"), json!({})).await.expect(200);
+    assert_eq!(ada.read(&before).await["status"], before["status"]);
+    ada.cancel(&before, json!({})).await.expect(200);
     assert_eq!(shop.available("thing").await, 10);
 
     // Other changes do not lift the recall.
@@ -81,13 +70,12 @@ async fn an_order_with_recalled_products_is_refused_and_the_refusal_names_them()
 async fn an_order_that_waits_when_its_product_is_recalled_is_refused() {
     let shop = shop(10, 1).await;
     let ada = shop.customer("ada");
-    let hold = Match::action("TransactWriteItems").when(|request| request.to_string().contains("\"order\""));
+    let hold = commit().when(|request| request.to_string().contains("\"order\""));
     shop.fault_proxy().inject(hold, Fault::conflict(0), usize::MAX);
     let waiting = order_later(&ada, "k", of(&["thing"])).await.expect(202);
     recall(&shop, true).await;
     shop.fault_proxy().heal();
-    let path = format!("/orders/{}", waiting["orderId"].as_str().expect("an id"));
-    let rejected = no_longer_queued(&ada, &path).await;
+    let rejected = no_longer_queued(&ada, &format!("/orders/{}", order_id(&waiting))).await;
     assert_eq!(rejected["status"], "REJECTED", "{rejected}");
     assert!(rejected.to_string().contains("product-recalled") && rejected.to_string().contains("thing"), "{rejected}");
     invariants::hold(&shop).await;
@@ -101,7 +89,7 @@ async fn no_cell_gives_a_unit_to_an_order_that_read_the_product_before_the_recal
         if is_repriced {
             change(&shop, "thing", json!({ "price": eur(900) })).await.expect(200);
         }
-        let late = Match::action("TransactWriteItems").when(|request| request.to_string().contains("\"order\""));
+        let late = commit().when(|request| request.to_string().contains("\"order\""));
         let gate = shop.fault_proxy().hold(late, 16);
         let mut ordering = JoinSet::new();
         for at in 0..16 {
@@ -130,8 +118,7 @@ async fn a_recall_that_was_cut_off_holds_for_new_orders_and_its_repetition_finis
     for at in 0..8 {
         shop.customer("ada").order(&format!("k{at}"), of(&["thing"])).await.problem(Kind::ProductRecalled);
     }
-    let body = Some(json!({ "recalled": true }).to_string());
-    let again = shop.admin().send(Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200);
+    let again = shop.admin().patch("/products/thing", "\"1\"", json!({ "recalled": true })).await.expect(200);
     assert_eq!((&again["version"], &again["recalled"]), (&json!(2), &json!(true)));
     for cell in 0..8 {
         let [pk, sk] = place("thing", cell);

@@ -4,28 +4,24 @@ mod rate;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use devstack::Template;
-use futures_util::future::join_all;
 use key_schema::entity::ParkedCounts;
-use key_schema::value::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::log::Log;
 use shop::reconcile::{FAST, ask, count, read_units, reconciled};
+use shop::set_everywhere;
 use shop::stream::Tail;
 
 use crate::counts::book::Book;
+use crate::prelude::*;
 
 /// Sets the age after which a change must be counted, and the read rate. A comparison reads every shard of every status of
 /// every day, so these are few.
 fn compared(template: &mut Template, settle_seconds: u32, read_units: u32) {
     reconciled(template, settle_seconds, read_units);
-    for function in &mut template.functions {
-        function.environment.entry("STATUS_SHARDS".to_owned()).and_modify(|shards| "2".clone_into(shards));
-    }
+    set_everywhere(template, "STATUS_SHARDS", "2");
 }
 
 /// A shop with some counted orders.
@@ -38,11 +34,7 @@ async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>
     })
     .await;
     on_one_day().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(7);
-    for _ in 0..20 {
-        book.write(&shop, &mut rng).await;
-    }
+    let book = Book::of(&shop, 7, 20).await;
     let mut tail = Tail::default();
     count(&shop, &mut tail, "shardId-0").await;
     book.check(&shop).await;
@@ -301,7 +293,7 @@ async fn unreadable_counters_are_reported_and_do_not_stop_the_comparison() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreadable_order_is_reported_for_its_day_only() {
     let shop = Shop::open_with(|template| compared(template, 0, FAST)).await;
-    let order = |product: &str| json!({ "lines": [{ "productId": product, "quantity": 1 }] });
+    let order = |product: &str| basket(product, 1);
     for (customer, product) in [("ada", "cup"), ("bob", "pot")] {
         shop.sign_up(customer).await;
         shop.product(product, 100, 1000).await;
@@ -313,20 +305,10 @@ async fn an_unreadable_order_is_reported_for_its_day_only() {
         last = shop.customer("bob").order(&format!("k{number}"), order("pot")).await.expect(201);
     }
     count(&shop, &mut Tail::default(), "shardId-0").await;
-    let id = last["orderId"].as_str().expect("an id");
+    let id = order_id(&last);
     shop.set(&format!("o#{id}"), "p#pot", "quantity", json!({ "S": "some" })).await;
     // Yesterday, ada, the cup, and today. Today cannot be compared.
     assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 4, drifted: 1, ..NONE });
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn only_one_of_several_concurrent_repairs_is_applied() {
-    let (shop, book, _) = counted_shop(0, FAST, None).await;
-    let wrong = damage(&shop).await;
-    let answers = join_all((0..4).map(|_| shop.reconcile(true))).await;
-    let repaired: u64 = answers.iter().map(|answer| figures(answer).repaired).sum();
-    assert!(repaired >= wrong, "{answers:?}");
-    book.check(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,7 @@
 //! Repeated creation: the same request again, and another request under the same name, for every route that creates
 //! something.
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
-
+use crate::prelude::*;
 use crate::routes::own_headers;
 
 /// A request that creates something.
@@ -43,13 +40,7 @@ fn creations(shop: &Shop) -> Vec<Creation> {
                 "price": eur(1999), "stock": 10,
             }),
         ),
-        of(
-            shop.admin(),
-            "/products",
-            json!({
-                "productId": "cup", "name": "The cup", "description": "", "category": "things", "price": eur(350), "stock": 3,
-            }),
-        ),
+        of(shop.admin(), "/products", goods("cup", json!({ "price": eur(350), "stock": 3 }))),
         of(
             shop.admin(),
             "/discounts",

@@ -2,14 +2,8 @@
 
 mod at_once;
 mod cancelled_units;
-mod refunds;
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
-
-use crate::invariants;
+use crate::prelude::*;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
@@ -37,33 +31,9 @@ async fn place(shop: &Shop, key: &str) -> Value {
     order
 }
 
-fn id(order: &Value) -> &str {
-    order["orderId"].as_str().expect("an id")
-}
-
-async fn read(shop: &Shop, order: &Value) -> Value {
-    shop.customer("ada").get(&format!("/orders/{}", id(order))).await.expect(200)
-}
-
-/// Staff record that the order was paid by bank transfer.
-async fn pay_by_transfer(shop: &Shop, order: &Value) {
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-    let reference = json!({ "reference": "bank-1" });
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), reference).await.expect(200);
-}
-
-async fn confirm_refund(shop: &Shop, order: &Value, reference: &str) -> Reply {
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/refunds"), json!({ "reference": reference })).await
-}
-
-async fn advance(shop: &Shop, order: &Value, status: &str) {
-    shop.admin().post(&format!("/orders/{}/status", id(order)), json!({ "status": status })).await.expect(200);
-}
-
 async fn deliver(shop: &Shop, order: &Value) {
-    advance(shop, order, "SHIPPED").await;
-    advance(shop, order, "DELIVERED").await;
+    shop.admin().advance(order, "SHIPPED").await.expect(200);
+    shop.admin().advance(order, "DELIVERED").await.expect(200);
 }
 
 /// A shop with a delivered order that was paid by gift cards and bank transfer.
@@ -71,26 +41,20 @@ async fn delivered() -> (Shop, Value) {
     let shop = Shop::with_ada().await;
     furnish(&shop).await;
     let order = place(&shop, "k").await;
-    pay_by_transfer(&shop, &order).await;
+    shop.admin().capture(&order, "bank-1").await.expect(200);
     deliver(&shop, &order).await;
     (shop, order)
 }
 
 async fn ask(client: &Client, order: &Value, key: &str, lines: Value) -> Reply {
-    let path = format!("/orders/{}/returns", id(order));
-    let body = json!({ "lines": lines }).to_string();
-    client.send(Method::POST, &path, &[("idempotency-key", key)], Some(body)).await
+    let body = json!({ "lines": lines });
+    client.request_return(order, key, body).await
 }
 
 /// The customer requests the return of units of one product.
 async fn ask_for(shop: &Shop, order: &Value, key: &str, product: &str, quantity: u64) -> Value {
     let lines = json!([{ "productId": product, "quantity": quantity }]);
     ask(&shop.customer("ada"), order, key, lines).await.expect(201)
-}
-
-async fn receive(shop: &Shop, asked: &Value, receipt: Value) -> Reply {
-    let id = asked["returnId"].as_str().expect("an id");
-    shop.admin().post(&format!("/returns/{id}/receipt"), receipt).await
 }
 
 fn accepted() -> Value {
@@ -123,14 +87,14 @@ async fn a_return_in_parts_brings_back_what_was_paid_to_the_minor_unit() {
     for (at, (product, quantity, amount, card, [a, b])) in parts.into_iter().enumerate() {
         let asked = ask_for(&shop, &order, &format!("return {at}"), product, quantity).await;
         assert_eq!((&asked["status"], asked.get("amount")), (&json!("requested"), None));
-        let received = receive(&shop, &asked, accepted()).await.expect(200);
+        let received = shop.admin().receive(&asked, accepted()).await.expect(200);
         assert_eq!((&received["status"], &received["amount"]), (&json!("received"), &eur(amount)));
-        let now = read(&shop, &order).await;
+        let now = shop.customer("ada").read(&order).await;
         assert_eq!(amounts(&now), card, "{product}");
         assert_eq!([balance(&shop, "GIFT-A").await, balance(&shop, "GIFT-B").await], [a, b], "{product}");
         invariants::hold(&shop).await;
     }
-    let now = read(&shop, &order).await;
+    let now = shop.customer("ada").read(&order).await;
     let credits = json!([
         { "productId": "cup", "units": 3, "amount": eur(300) }, { "productId": "pot", "units": 1, "amount": eur(299) },
         { "productId": "tray", "units": 1, "amount": eur(300) },
@@ -138,9 +102,9 @@ async fn a_return_in_parts_brings_back_what_was_paid_to_the_minor_unit() {
     assert_eq!((&now["credits"], &now["status"], &now["lines"]), (&credits, &json!("DELIVERED"), &order["lines"]));
     assert_eq!(now["returns"].as_array().expect("returns").len(), 4);
 
-    confirm_refund(&shop, &order, "back-1").await.expect(200);
-    assert_eq!(amounts(&read(&shop, &order).await), [549, 549, 549, 0]);
-    let statuses = read(&shop, &order).await["invoice"]["payments"].clone();
+    shop.admin().confirm_refund(&order, "back-1").await.expect(200);
+    assert_eq!(amounts(&shop.customer("ada").read(&order).await), [549, 549, 549, 0]);
+    let statuses = shop.customer("ada").read(&order).await["invoice"]["payments"].clone();
     assert!(statuses.as_array().expect("payments").iter().all(|payment| payment["status"] == "refunded"), "{statuses}");
     for product in ["cup", "pot", "tray"] {
         assert_eq!(shop.available(product).await, 10);
@@ -156,7 +120,7 @@ async fn a_return_of_everything_at_once_brings_back_the_same() {
         { "productId": "pot", "quantity": 1 },
     ]);
     let asked = ask(&shop.customer("ada"), &order, "all", lines).await.expect(201);
-    let received = receive(&shop, &asked, json!({ "accepted": true, "restock": false })).await.expect(200);
+    let received = shop.admin().receive(&asked, json!({ "accepted": true, "restock": false })).await.expect(200);
     assert_eq!((&received["amount"], &received["restocked"]), (&eur(899), &json!(false)));
     assert_eq!([balance(&shop, "GIFT-A").await, balance(&shop, "GIFT-B").await], [200, 150]);
     assert_eq!([shop.available("cup").await, shop.available("pot").await], [7, 9], "they cannot be sold again");
@@ -173,13 +137,14 @@ async fn open_returns_are_listed_until_they_are_received_or_refused() {
         ids.collect::<Vec<_>>()
     };
     assert_eq!(open().await, [first["returnId"].clone(), second["returnId"].clone()], "the oldest first");
-    receive(&shop, &first, accepted()).await.expect(200);
+    shop.admin().receive(&first, accepted()).await.expect(200);
     assert_eq!(open().await, [second["returnId"].clone()]);
-    let refused = receive(&shop, &second, json!({ "accepted": false, "reason": "It was used." })).await.expect(200);
+    let refused =
+        shop.admin().receive(&second, json!({ "accepted": false, "reason": "It was used." })).await.expect(200);
     assert_eq!((&refused["status"], &refused["refusal"]), (&json!("refused"), &json!("It was used.")));
     assert_eq!(open().await, Vec::<Value>::new());
 
-    let path = format!("/orders/{}/returns", id(&order));
+    let path = format!("/orders/{}/returns", order_id(&order));
     let listed = shop.customer("ada").get(&path).await.expect(200);
     assert_eq!(listed["items"].as_array().expect("items").len(), 2);
     shop.sign_up("bob").await;
@@ -193,7 +158,8 @@ async fn open_returns_are_listed_until_they_are_received_or_refused() {
 async fn a_customer_may_withdraw_within_the_period_and_staff_at_any_time() {
     let (shop, order) = delivered().await;
     // Delivered long ago.
-    let key = json!({ "PK": { "S": format!("o#{}", id(&order)) }, "SK": { "S": format!("o#{}", id(&order)) } });
+    let key =
+        json!({ "PK": { "S": format!("o#{}", order_id(&order)) }, "SK": { "S": format!("o#{}", order_id(&order)) } });
     let update = json!({
         "TableName": shop.table(), "Key": key, "UpdateExpression": "SET deliveredAt = :at",
         "ExpressionAttributeValues": { ":at": { "S": "2026-01-01T23:00:00.000Z" } },
@@ -203,15 +169,14 @@ async fn a_customer_may_withdraw_within_the_period_and_staff_at_any_time() {
     let late = ask(&shop.customer("ada"), &order, "late", lines.clone()).await.problem(Kind::WithdrawalOver);
     assert_eq!(late["lastDay"], "2026-01-15");
     let asked = ask(&shop.admin(), &order, "late", lines).await.expect(201);
-    receive(&shop, &asked, accepted()).await.expect(200);
+    shop.admin().receive(&asked, accepted()).await.expect(200);
     invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_returned_is_refused_and_changes_nothing() {
     let (shop, order) = delivered().await;
-    let undelivered =
-        shop.customer("ada").order("l", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await;
+    let undelivered = shop.customer("ada").order("l", basket("cup", 1)).await;
     let undelivered = undelivered.expect(201);
     ask_for(&shop, &order, "a", "cup", 2).await;
     shop.sign_up("bob").await;
@@ -227,7 +192,7 @@ async fn what_cannot_be_returned_is_refused_and_changes_nothing() {
     ask(&ada, &order, "a", units("cup", 1)).await.problem(Kind::IdempotencyKeyReused);
     ask(&ada, &order, "b", json!([])).await.problem(Kind::Validation);
     ask(&ada, &order, "b", json!([units("cup", 1)[0], units("cup", 1)[0]])).await.problem(Kind::Validation);
-    let path = format!("/orders/{}/returns", id(&order));
+    let path = format!("/orders/{}/returns", order_id(&order));
     ada.post(&path, json!({ "lines": units("cup", 1) })).await.problem(Kind::IdempotencyKeyMissing);
     // Receipts that say too little or too much, and one of a return that is not there.
     let asked = ada.get(&path).await.expect(200)["items"][0].clone();
@@ -237,10 +202,10 @@ async fn what_cannot_be_returned_is_refused_and_changes_nothing() {
         json!({ "accepted": false, "reason": "used", "restock": true }),
         json!({ "accepted": true, "reason": "used", "restock": true }),
     ] {
-        receive(&shop, &asked, receipt).await.problem(Kind::Validation);
+        shop.admin().receive(&asked, receipt).await.problem(Kind::Validation);
     }
-    for strange in ["ret-none", "none", &format!("ret-{}-0000000000000000", id(&order))] {
-        receive(&shop, &json!({ "returnId": strange }), accepted()).await.problem(Kind::NotFound);
+    for strange in ["ret-none", "none", &format!("ret-{}-0000000000000000", order_id(&order))] {
+        shop.admin().receive(&json!({ "returnId": strange }), accepted()).await.problem(Kind::NotFound);
     }
     assert_eq!(shop.dump().await, before);
 }

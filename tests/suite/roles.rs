@@ -12,21 +12,18 @@ mod erasures;
 mod needed;
 mod races;
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::Shop;
-use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
+use shop::queue::{DEAD_LETTERS, QUEUE};
 
 use self::calls::WAYS;
 pub use self::calls::{item, put, query, sweeping};
 pub use self::day::eventful_day;
 pub use self::needed::in_vain;
+use crate::prelude::*;
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_beyond_a_function_s_task_are_refused() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     let (before, table) = (shop.dump().await, shop.table().to_owned());
     let way = |kind: usize, keys: &[&str]| {
         let keys: Vec<_> = keys.iter().map(|&key| key.to_owned()).collect();
@@ -79,9 +76,8 @@ async fn calls_beyond_a_function_s_task_are_refused() {
 /// An update of an item that the function changes, but of an attribute that it never changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn attributes_beyond_a_function_s_task_are_refused() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
-    let order = shop.customer("ada").order("k", json!({ "lines": [{ "productId": "thing", "quantity": 1 }] })).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
+    let order = shop.customer("ada").order("k", basket("thing", 1)).await;
     let order = format!("o#{}", order.expect(201)["orderId"].as_str().expect("an id"));
     let (before, table) = (shop.dump().await, shop.table().to_owned());
     let update = |key: &str, expression: &str, condition: Option<&str>| {
@@ -125,7 +121,7 @@ async fn attributes_beyond_a_function_s_task_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_and_the_bus_refuse_functions_without_permission() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
+    let shop = Shop::open_undrained().await;
     let lost = "till-local-lost-counts";
     for (function, action, queue) in [
         ("PlaceOrder", "SendMessage", DEAD_LETTERS),
@@ -167,8 +163,7 @@ async fn a_route_without_its_statement_fails_and_changes_nothing() {
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     let before = shop.dump().await;
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    shop.customer("ada").order("k", body).await.problem(Kind::Internal);
+    shop.customer("ada").order("k", basket("thing", 1)).await.problem(Kind::Internal);
     assert_eq!(shop.dump().await, before);
     let denials = shop.denials();
     let [denial] = denials.as_slice() else { panic!("{denials:?}") };

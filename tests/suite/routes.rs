@@ -1,10 +1,6 @@
 //! Every route answers by the contract: status, headers and the whole body.
 
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::{Reply, Shop, eur};
-
+use crate::prelude::*;
 use crate::repeating::every_post;
 
 /// The id of ada's order with the key `first`. Derived ids must never change.
@@ -113,7 +109,7 @@ async fn a_created_resource_is_answered_with_its_location() {
     );
 
     let body = answered(order, 201, &[("location", &format!("/orders/{ADAS_FIRST}"))]);
-    let invoice = body["invoice"]["invoiceId"].as_str().expect("an id");
+    let invoice = invoice_id(&body);
     assert_eq!(body, ordered(&of_today(&body["placedAt"], start), invoice));
 }
 
@@ -144,8 +140,7 @@ async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     shop.product("cup", 350, 1).await;
     admin.post("/gift-cards", json!({ "code": "GIFT-FOR-ADA", "balance": eur(1) })).await.expect(201);
     assert_eq!(shop.customer("ada").order("free", lines.clone()).await.problem(Kind::OutOfStock)["available"], 0);
-    let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
-    let order = shop.customer("ada").order("plain", lines).await.expect(201);
+    let order = shop.customer("ada").order("plain", basket("cup", 1)).await.expect(201);
     assert_eq!(order.get("discountCode"), None);
     assert_eq!(order.get("flag"), None);
     assert_eq!(order["invoice"]["payments"], json!([{ "type": "card", "amount": eur(350), "status": "pending" }]));
@@ -153,8 +148,7 @@ async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_without_cost_needs_no_payment() {
-    let shop = Shop::with_ada().await;
-    shop.product("cup", 350, 1).await;
+    let shop = Shop::selling("cup", 350, 1).await;
     shop.discount("ALL", 100, None).await;
     shop.gift_card("GIFT-FOR-ADA", 1000).await;
     let body = json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "discountCode": "ALL", "giftCards": ["GIFT-FOR-ADA"] });

@@ -1,18 +1,15 @@
 //! The sample events: each matches its function's route, and the functions answer them one after the other.
 
-use std::collections::BTreeMap;
-
 use devstack::gateway::Invoke;
-use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE, Verb};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE, Verb};
 use local::functions::{self, routes};
 use reqwest::Url;
-use serde_json::{Value, json};
 use shop::events::{event, functions_by_event_time};
 use shop::payments::Payments;
 use shop::stream::{Tail, is_wanted};
-use shop::{Shop, eur};
 
 use crate::completeness::{declared, names, texts};
+use crate::prelude::*;
 
 /// The functions in the order of their events, without functions that no client calls.
 pub fn routes_by_event_time() -> Vec<String> {

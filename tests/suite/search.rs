@@ -5,9 +5,7 @@
 mod following;
 mod rebuilding;
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Shop, eur};
+use crate::prelude::*;
 
 /// Id, name, description, category, price in euro cents.
 const PRODUCTS: [(&str, &str, &str, &str, u64); 8] = [
@@ -203,12 +201,7 @@ async fn what_cannot_be_searched_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_without_search_says_so_and_one_whose_search_fails_too() {
-    let off = Shop::open_with(|template| {
-        for function in &mut template.functions {
-            function.environment.entry("SEARCH_URL".to_owned()).and_modify(String::clear);
-        }
-    })
-    .await;
+    let off = Shop::open_where(&[("SEARCH_URL", "")]).await;
     off.nobody().get("/search?q=cup").await.problem(Kind::SearchOff);
 
     let mut shop = Shop::open().await;

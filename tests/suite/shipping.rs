@@ -1,14 +1,8 @@
 //! Address books, addresses of orders, shipping rates and quotes.
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::order_later;
-use shop::{Client, Reply, Shop, eur};
 
-use crate::invariants;
+use crate::prelude::*;
 use crate::queue::settled;
 
 const BOOK: &str = "/customers/ada/addresses";
@@ -24,7 +18,7 @@ fn saved(id: &str) -> Value {
 }
 
 fn of(product: &str, quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": product, "quantity": quantity }] })
+    basket(product, quantity)
 }
 
 fn to(mut order: Value, ship_to: Value) -> Value {
@@ -38,8 +32,8 @@ async fn put_book(client: &Client, if_match: Option<&str>, book: Value) -> Reply
 }
 
 async fn put_rates(shop: &Shop, if_match: &str, zones: Value) -> Reply {
-    let rates = Some(json!({ "zones": zones }).to_string());
-    shop.admin().send(Method::PUT, "/shipping", &[("if-match", if_match)], rates).await
+    let rates = json!({ "zones": zones });
+    shop.admin().put_if("/shipping", if_match, rates).await
 }
 
 /// Germany by weight, free from 50 euros; France by price, for up to 20 euros.
@@ -54,11 +48,7 @@ fn zones() -> Value {
 }
 
 async fn weighing(shop: &Shop, id: &str, price: u64, grams: u64) {
-    let product = json!({
-        "productId": id, "name": id, "description": "", "category": "things", "price": eur(price), "stock": 1000,
-        "weightGrams": grams,
-    });
-    let created = shop.admin().post("/products", product).await.expect(201);
+    let created = shop.create(id, json!({ "price": eur(price), "stock": 1000, "weightGrams": grams })).await;
     assert_eq!(created["weightGrams"], grams);
 }
 
@@ -144,7 +134,7 @@ async fn of_address_books_that_replace_one_version_at_once_one_is_kept() {
         reply.clone().problem(Kind::VersionConflict);
     }
     assert_eq!(ada.get(BOOK).await.expect(200), kept[0].body);
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 1);
     put_book(&ada, Some("*"), json!({ "addresses": [saved("last")] })).await.expect(200);
     assert_eq!(shop.fault_proxy().pending(), 0, "the answer to its first attempt was lost");
 }
@@ -160,8 +150,7 @@ async fn an_order_keeps_its_address_when_the_book_changes() {
     assert_eq!((&order["shipTo"], &order["total"]), (&home(), &eur(2000)));
     assert_eq!((&order["shipping"], &order["paymentMethod"]), (&Value::Null, &json!("card")));
     put_book(&ada, None, json!({ "addresses": [] })).await.expect(200);
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    assert_eq!(ada.get(&path).await.expect(200)["shipTo"], home());
+    assert_eq!(ada.read(&order).await["shipTo"], home());
     let again = ada.order("k", body.clone()).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.expect(201), order);
@@ -176,8 +165,7 @@ async fn an_order_keeps_its_address_when_the_book_changes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_to_an_invalid_address_writes_nothing() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     let before = shop.dump().await;
     for (wrong, why) in [
         (json!({}), "shipTo: missing field `name`"),
@@ -195,15 +183,8 @@ async fn an_order_to_an_invalid_address_writes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_address_appears_after_its_customer_was_erased() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
-    let erase = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "c#ada" } },
-        "UpdateExpression": "SET erasedAt = :now",
-        "ExpressionAttributeValues": { ":now": { "S": "2026-11-25T09:30:00.000Z" } },
-    });
-    shop.dynamodb("UpdateItem", &erase).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
+    shop.set("c#ada", "c#ada", "erasedAt", json!({ "S": "2026-11-25T09:30:00.000Z" })).await;
     let before = shop.dump().await;
     let ada = shop.customer("ada");
     ada.order("k", to(of("thing", 1), home())).await.problem(Kind::NotFound);
@@ -343,13 +324,12 @@ async fn a_cancelled_order_gives_its_shipping_back_and_cancelled_units_do_not() 
     body["giftCards"] = json!(["GIFT"]);
     let order = ada.order("k", body).await.expect(201);
     assert_eq!((&order["total"], &order["paymentMethod"]), (&eur(3890), &json!("giftCard")));
-    let path = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
-    let units = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
+    let units = |quantity: u64| basket("thing", quantity);
     let card = async || shop.item("g#GIFT", "g#GIFT").await["balance"]["M"]["amount"]["N"].clone();
-    ada.post(&path, units(1)).await.expect(200);
+    ada.cancel(&order, units(1)).await.expect(200);
     assert_eq!(card().await, "2110");
     invariants::hold(&shop).await;
-    ada.post(&path, units(3)).await.expect(200);
+    ada.cancel(&order, units(3)).await.expect(200);
     assert_eq!(card().await, "5000", "no unit is left, so the order is cancelled as a whole");
     invariants::hold(&shop).await;
 }

@@ -1,25 +1,16 @@
 //! An outside tax engine: what it is asked, what becomes of its answer, and that nothing is written without one.
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::queue::order_later;
 use shop::tax_engine::{Says, TaxEngine};
-use shop::{Shop, eur};
 
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
+use crate::prelude::*;
 
 /// Two products, shipping for 5 euros, and a code that takes off 10 %.
 pub async fn shop(engine: &TaxEngine, prices_include_tax: bool) -> Shop {
     let shop = Shop::open_taxed_by(engine, prices_include_tax).await;
     for (product, category, price) in [("novel", "books", 1070), ("cup", "cups", 1190)] {
-        let body = json!({
-            "productId": product, "name": product, "description": "", "category": category,
-            "price": eur(price), "stock": 100,
-        });
-        shop.admin().post("/products", body).await.expect(201);
+        shop.create(product, json!({ "category": category, "price": eur(price) })).await;
     }
     let zones = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 500 }] }] }).to_string();
     shop.admin().send(Method::PUT, "/shipping", &[("if-match", "\"0\"")], Some(zones)).await.expect(200);
@@ -71,11 +62,9 @@ async fn the_engine_is_asked_what_the_page_says_and_its_taxes_are_the_orders() {
     assert_eq!(engine.asked(), Vec::<Value>::new());
 
     // All of the tax comes back with the units.
-    let invoice = placed["invoice"]["invoiceId"].as_str().expect("an id");
-    admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await.expect(200);
-    let path = format!("/orders/{}/cancellation", placed["orderId"].as_str().expect("an id"));
+    admin.capture(&placed, "bank-1").await.expect(200);
     for (product, quantity) in [("cup", 1), ("cup", 2), ("novel", 1)] {
-        ada.post(&path, json!({ "lines": [{ "productId": product, "quantity": quantity }] })).await.expect(200);
+        ada.cancel(&placed, basket(product, quantity)).await.expect(200);
         assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
     }
     assert_eq!(ada.order("first", order()).await.expect(201)["total"], eur(3967));
@@ -86,7 +75,7 @@ async fn the_engine_is_asked_what_the_page_says_and_its_taxes_are_the_orders() {
 async fn the_engine_says_the_tax_in_prices_that_include_it() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, true).await;
-    let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+    let lines = basket("cup", 1);
     let placed = shop.customer("ada").order("first", lines).await.expect(201);
     assert_eq!((&placed["total"], placed.get("tax")), (&eur(1190), None));
     assert_eq!(placed["lines"][0]["tax"], json!({ "rate": 1000, "amount": eur(119), "byEngine": true }));
@@ -157,7 +146,7 @@ async fn a_tax_that_moves_between_the_quote_and_the_order_refuses_the_order() {
 async fn twenty_orders_at_once_ask_the_engine_twenty_times() {
     let engine = TaxEngine::start().await;
     let shop = shop(&engine, false).await;
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 5);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 5);
     let placed = join_all((0..20).map(|at| {
         let ada = shop.customer("ada");
         async move { ada.order(&format!("order {at}"), order()).await.expect(201)["total"].clone() }

@@ -1,12 +1,7 @@
 //! Tax: the rates, and the taxes of orders and invoices.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Reply, Shop, eur};
-
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
+use crate::prelude::*;
 
 /// A shop in Germany, where books have another rate than all else.
 pub async fn shop(prices_include_tax: bool) -> Shop {
@@ -22,11 +17,7 @@ pub async fn shop(prices_include_tax: bool) -> Shop {
     .await;
     shop.sign_up("ada").await;
     for (product, category, price) in [("novel", "books", 1070), ("cup", "cups", 1190)] {
-        let body = json!({
-            "productId": product, "name": product, "description": "", "category": category,
-            "price": eur(price), "stock": 100,
-        });
-        shop.admin().post("/products", body).await.expect(201);
+        shop.create(product, json!({ "category": category, "price": eur(price) })).await;
     }
     shop
 }
@@ -37,8 +28,7 @@ pub fn rates(standard: u32, books: u32) -> Value {
 }
 
 pub async fn put(shop: &Shop, version: &str, rates: &Value) -> Reply {
-    let if_match = [("if-match", &*format!("\"{version}\""))];
-    shop.admin().send(Method::PUT, "/taxes", &if_match, Some(rates.to_string())).await
+    shop.admin().put_if("/taxes", &format!("\"{version}\""), rates.clone()).await
 }
 
 pub fn both() -> Value {
@@ -62,7 +52,7 @@ async fn prices_that_include_tax_are_what_the_customer_pays_and_the_invoice_show
     assert_eq!(order["invoice"]["taxes"], json!([tax(700, 1000, 70), tax(1900, 2000, 380)]));
     let lines: Vec<_> = order["lines"].as_array().expect("lines").iter().map(|line| &line["tax"]).collect();
     assert_eq!(lines, [&json!({ "rate": 1900, "amount": eur(380) }), &json!({ "rate": 700, "amount": eur(70) })]);
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let invoice = invoice_id(&order);
     assert_eq!(ada.get(&format!("/invoices/{invoice}")).await.expect(200)["taxes"], order["invoice"]["taxes"]);
 
     // New rates are for new orders. A repeated request answers with those of its order.
@@ -92,17 +82,14 @@ async fn tax_on_top_of_the_prices_is_in_the_total_and_all_of_it_comes_back() {
     assert_eq!(shop.dump().await, before);
 
     // Cancelled unit by unit: the credits are the price with its tax, and together the total.
-    let id = order["orderId"].as_str().expect("an id");
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-    admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await.expect(200);
-    let cancel = |product: &str, quantity: u32| json!({ "lines": [{ "productId": product, "quantity": quantity }] });
-    let path = format!("/orders/{id}/cancellation");
-    let credited = ada.post(&path, cancel("cup", 1)).await.expect(200);
+    admin.capture(&order, "bank-1").await.expect(200);
+    let cancel = |product: &str, quantity: u32| basket(product, quantity);
+    let credited = ada.cancel(&order, cancel("cup", 1)).await.expect(200);
     assert_eq!(credited["credits"][0]["amount"], eur(1416));
-    let credited = ada.post(&path, cancel("cup", 2)).await.expect(200);
+    let credited = ada.cancel(&order, cancel("cup", 2)).await.expect(200);
     assert_eq!(credited["credits"][0]["amount"], eur(2832));
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
-    let cancelled = ada.post(&path, cancel("novel", 1)).await.expect(200);
+    let cancelled = ada.cancel(&order, cancel("novel", 1)).await.expect(200);
     assert_eq!(cancelled["status"], "CANCELLED");
     assert_eq!(cancelled["invoice"]["payments"][0]["due"], eur(3977));
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
@@ -124,12 +111,12 @@ async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
     put(&shop, "1", &rates(2000, 0)).await.expect(200);
     put(&shop, "1", &rates(1, 1)).await.problem(Kind::VersionConflict);
     assert_eq!(ada.get("/taxes").await.expect(200)["countries"], rates(2000, 0)["countries"]);
-    let unconditional = admin.send(Method::PUT, "/taxes", &[], Some(rates(1, 1).to_string())).await;
+    let unconditional = admin.put("/taxes", rates(1, 1)).await;
     unconditional.problem(Kind::PreconditionRequired);
 
     let before = shop.dump().await;
-    let body = rates(1, 1).to_string();
-    ada.send(Method::PUT, "/taxes", &[], Some(body)).await.problem(Kind::Forbidden);
+    let body = rates(1, 1);
+    ada.put("/taxes", body).await.problem(Kind::Forbidden);
     let germany = |categories: Value| json!({ "country": "DE", "standard": 1900, "categories": categories });
     let twice = |of: Value| json!([of, of]);
     for (wrong, kind) in [
@@ -142,17 +129,6 @@ async fn rates_are_replaced_as_a_whole_and_only_in_the_version_that_was_read() {
         put(&shop, "2", &wrong).await.problem(kind);
     }
     assert_eq!(shop.dump().await, before, "a refused request wrote something");
-}
-
-/// The answer to the write is lost: the SDK tries again, and finds its own rates.
-#[tokio::test(flavor = "multi_thread")]
-async fn rates_that_were_written_without_an_answer_are_written_once() {
-    let shop = shop(true).await;
-    put(&shop, "0", &rates(1900, 700)).await.expect(200);
-    shop.fault_proxy().inject(Match::action("PutItem"), Fault::CutAfter, 1);
-    let written = put(&shop, "1", &rates(2000, 0)).await;
-    assert_eq!((written.status, written.header("etag")), (200, Some("\"2\"")));
-    assert_eq!(shop.admin().get("/taxes").await.expect(200)["countries"], rates(2000, 0)["countries"]);
 }
 
 /// Of two who replace the same version, one does.

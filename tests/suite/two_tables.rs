@@ -1,15 +1,12 @@
 //! The stack with a table of each layout: the tables, their streams, and the rights of functions on them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use devstack::iam::{Ask, Operator, Quantifier, Statement, permit};
 use devstack::template::Table;
 use key_schema::layout::{Index, Layout};
-use serde_json::{Map, Value, json};
-use shop::Shop;
+use serde_json::Map;
 use shop::tables::{name_of, template_of, template_with};
 
-use crate::queue::things;
+use crate::prelude::*;
 use crate::roles::{item, put, query, sweeping};
 
 /// The most characters in all inline policies of a role, without white space
@@ -143,7 +140,7 @@ async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
     assert_eq!((orders().await.as_deref(), told()), (Some("1"), 1));
 
     // The same order, written into the second table by somebody who does not mark it as a copy.
-    let id = order["orderId"].as_str().expect("an id");
+    let id = order_id(&order);
     let mut copy = shop.item(&format!("o#{id}"), &format!("o#{id}")).await;
     for (index, attributes) in [Index::Table, Index::Gsi1, Index::Gsi2].map(|index| (index, index.attributes())) {
         let (partition, sort) = attributes;

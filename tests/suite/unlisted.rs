@@ -1,24 +1,16 @@
 //! Products that are not listed: they are in no list, no category and no search, and can be read and ordered.
 
-use std::collections::BTreeMap;
-
-use devstack::fault_proxy::{Fault, Match};
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
-
 use crate::history::{Temporary, exported, imported, open};
-use crate::invariants;
+use crate::prelude::*;
 
 const CATEGORIES: [&str; 3] = ["a", "b", "c"];
 
 fn product(id: &str, category: &str) -> Value {
-    json!({ "productId": id, "name": id, "description": "", "category": category, "price": eur(100), "stock": 10 })
+    goods(id, json!({ "category": category, "price": eur(100), "stock": 10 }))
 }
 
 async fn patch(client: &Client, id: &str, change: Value) -> Reply {
-    client.send_to_any_version(Method::PATCH, &format!("/products/{id}"), &change).await
+    client.patch(&format!("/products/{id}"), "*", change).await
 }
 
 /// The number of products of each category that has any, as the API shows it.
@@ -52,7 +44,7 @@ async fn a_product_that_is_not_listed_is_in_no_list_and_can_be_read_and_ordered(
     let only_shown = (vec![vec![json!("shown")]; 2], Some(1));
     assert_eq!(listed().await, only_shown);
     assert_eq!(shop.nobody().get("/products/hidden").await.expect(200)["listed"], false);
-    let order = json!({ "lines": [{ "productId": "hidden", "quantity": 1 }] });
+    let order = basket("hidden", 1);
     assert_eq!(ada.order("k", order).await.expect(201)["total"], eur(100));
 
     for _ in 0..2 {
@@ -63,8 +55,7 @@ async fn a_product_that_is_not_listed_is_in_no_list_and_can_be_read_and_ordered(
     }
     // A change of its category, and of the stock, leaves it where it is: nowhere.
     patch(&admin, "hidden", json!({ "category": "b", "cells": 3 })).await.expect(200);
-    let more = json!({ "delta": 5 });
-    admin.send_to_any_version(Method::POST, "/products/hidden/stock", &more).await.expect(200);
+    admin.post_if("/products/hidden/stock", "*", json!({ "delta": 5 })).await.expect(200);
     assert_eq!((listed().await, categories(&shop).await.len()), (only_shown, 1));
     assert_eq!(invariants::breaches(&shop, invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
@@ -80,26 +71,23 @@ async fn after_any_changes_of_category_and_listing_the_numbers_are_those_of_the_
         shop.admin().post("/products", new).await.expect(201);
     }
     for fault in [Fault::CutAfter, Fault::CutBefore] {
-        shop.fault_proxy().inject_share(Match::action("TransactWriteItems"), fault, 0.15, 5);
+        shop.fault_proxy().inject_share(commit(), fault, 0.15, 5);
     }
-    let mut working = JoinSet::new();
-    for worker in 0..4 {
+    at_once(0..4, async |worker| {
         let admin = shop.admin();
-        working.spawn(async move {
-            let mut random = fastrand::Rng::with_seed(worker);
-            for _ in 0..12 {
-                let (category, listed) = (random.choice(CATEGORIES).expect("one"), random.bool());
-                let change = match random.u8(0..3) {
-                    0 => json!({ "category": category }),
-                    1 => json!({ "listed": listed }),
-                    _ => json!({ "category": category, "listed": listed }),
-                };
-                let changed = patch(&admin, &format!("p{}", random.u8(0..8)), change).await;
-                assert!([200, 412, 503].contains(&changed.status), "{changed:?}");
-            }
-        });
-    }
-    working.join_all().await;
+        let mut random = fastrand::Rng::with_seed(worker);
+        for _ in 0..12 {
+            let (category, listed) = (random.choice(CATEGORIES).expect("one"), random.bool());
+            let change = match random.u8(0..3) {
+                0 => json!({ "category": category }),
+                1 => json!({ "listed": listed }),
+                _ => json!({ "category": category, "listed": listed }),
+            };
+            let changed = patch(&admin, &format!("p{}", random.u8(0..8)), change).await;
+            assert!([200, 412, 503].contains(&changed.status), "{changed:?}");
+        }
+    })
+    .await;
     shop.fault_proxy().heal();
     let mut of_lists = BTreeMap::new();
     for category in CATEGORIES {
@@ -133,7 +121,7 @@ async fn a_history_keeps_what_is_not_listed_and_what_is_recalled() {
     let kept = exported(&other).await;
     assert!(file.lines().all(|line| kept.contains(line)), "{kept}");
     assert_eq!(categories(&other).await, BTreeMap::from([("a".to_owned(), 2)]));
-    let order = json!({ "lines": [{ "productId": "recalled", "quantity": 1 }] });
+    let order = basket("recalled", 1);
     other.customer("ada").order("k", order.clone()).await.problem(http_api::Kind::ProductRecalled);
     patch(&other.admin(), "recalled", json!({ "recalled": false })).await.expect(200);
     other.customer("ada").order("k2", order).await.expect(201);

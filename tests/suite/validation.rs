@@ -1,11 +1,8 @@
 //! Malformed requests: the answer names the place and the cause, and nothing is written.
 
-use http_api::Kind;
 use local::functions::routes;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::eur;
 
+use crate::prelude::*;
 use crate::problems::{Ask, Desk};
 use crate::wrong_bodies::wrong_bodies;
 

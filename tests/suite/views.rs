@@ -1,11 +1,8 @@
 //! Views are counted in shards that share the load: each one that is answered, and none that was not sent.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::{Reply, Shop};
-use tokio::task::JoinSet;
+use shop::limit_time;
+
+use crate::prelude::*;
 
 async fn view(shop: &Shop, products: Vec<String>) {
     let nobody = shop.nobody();
@@ -25,12 +22,7 @@ async fn parts(shop: &Shop, product: &str) -> Vec<u64> {
 async fn concurrent_views_are_counted() {
     let shop = std::sync::Arc::new(Shop::open().await);
     shop.product("thing", 1000, 1).await;
-    let mut viewing = JoinSet::new();
-    for _ in 0..32 {
-        let shop = shop.clone();
-        viewing.spawn(async move { view(&shop, vec!["thing".to_owned(); 25]).await });
-    }
-    viewing.join_all().await;
+    at_once(0..32, async |_| view(&shop, vec!["thing".to_owned(); 25]).await).await;
 
     // A write whose answer comes too late is sent again, and then counts twice. Nothing else does.
     shop.until_idle().await;
@@ -103,12 +95,7 @@ async fn counted(shop: &Shop, product: &str) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_views_of_a_request_are_one_write_for_each_product() {
-    let shop = Shop::open_with(|template| {
-        for function in &mut template.functions {
-            function.environment.entry("VIEW_SHARDS".to_owned()).and_modify(|shards| "1".clone_into(shards));
-        }
-    })
-    .await;
+    let shop = Shop::open_where(&[("VIEW_SHARDS", "1")]).await;
     for product in ["cup", "pot"] {
         shop.product(product, 1000, 1).await;
     }
@@ -132,16 +119,12 @@ async fn concurrent_requests_with_several_views_are_counted_exactly() {
     for product in ["cup", "pot"] {
         shop.product(product, 1000, 1).await;
     }
-    let mut viewing = JoinSet::new();
-    for _ in 0..4 {
-        let shop = shop.clone();
-        viewing.spawn(async move {
-            for _ in 0..20 {
-                view_all(&shop, json!({ "products": ["cup", "pot", "cup"] })).await.expect(204);
-            }
-        });
-    }
-    viewing.join_all().await;
+    at_once(0..4, async |_| {
+        for _ in 0..20 {
+            view_all(&shop, json!({ "products": ["cup", "pot", "cup"] })).await.expect(204);
+        }
+    })
+    .await;
     assert_eq!((counted(&shop, "cup").await, counted(&shop, "pot").await), (160, 80));
 }
 
@@ -178,10 +161,7 @@ async fn a_visitor_counts_once_a_day_for_each_product_and_is_not_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn if_the_views_of_a_product_cannot_be_counted_those_of_the_others_are() {
-    let shop = Shop::open_with(|template| {
-        template.functions.iter_mut().for_each(|function| function.timeout_seconds = 5);
-    })
-    .await;
+    let shop = Shop::open_with(|template| limit_time(template, 5)).await;
     for product in ["cup", "mug", "pot"] {
         shop.product(product, 1000, 1).await;
         view_all(&shop, json!({ "products": [product] })).await.expect(204);

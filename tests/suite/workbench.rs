@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use local::history::{Amounts, Finding, Options, Outcome, Placement, Summary, export_model, import_model};
-use serde_json::{Value, json};
-use shop::Shop;
 
 use crate::history::{Temporary, environment, exported};
+use crate::prelude::*;
 
 const EUROS: &str = "EUR";
 
@@ -83,8 +82,7 @@ async fn the_model_of_an_empty_shop_has_the_design_and_is_refused_without_items(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_was_edited_is_compared_with_itself() {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     shop.gift_card("GIFT-FOR-ADA-1", 5000).await;
     let body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": ["GIFT-FOR-ADA-1"] });
     shop.customer("ada").order("one", body).await.expect(201);
@@ -97,8 +95,7 @@ async fn a_model_that_was_edited_is_compared_with_itself() {
     items[card]["balance"]["M"]["amount"]["N"] = json!("1");
     let claim = of(items, "emailClaim");
     items.remove(claim);
-    let basket = json!({ "PK": { "S": "c#ada" }, "SK": { "S": "cart" }, "EntityType": { "S": "cart" } });
-    items.push(basket);
+    items.push(json!({ "PK": { "S": "c#ada" }, "SK": { "S": "cart" }, "EntityType": { "S": "cart" } }));
     let file = Temporary::with("edited.json", &json.to_string());
     let other = Shop::open().await;
     let Imported { findings, refused, summary } = imported(&other, &file.0, &open()).await;

@@ -1,7 +1,6 @@
 //! Bodies with one invalid field.
 
-use serde_json::{Value, json};
-use shop::eur;
+use crate::prelude::*;
 
 /// A route, a valid body, and changes that make it invalid.
 pub type Bodies = (&'static str, Value, Vec<Wrong>);
@@ -53,9 +52,7 @@ fn products() -> Bodies {
     let long = "x".repeat(65);
     (
         "/products",
-        json!({
-            "productId": "new", "name": "New", "description": "", "category": "things", "price": eur(1), "stock": 1,
-        }),
+        goods("new", json!({})),
         vec![
             ("/name", Value::Null, "body: missing field `name`"),
             ("/description", Value::Null, "body: missing field `description`"),

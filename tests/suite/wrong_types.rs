@@ -1,13 +1,10 @@
 //! The details of validation problems are for authors of clients: they name types of JSON, not of Rust.
 
-use std::collections::BTreeSet;
-
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Map, Value, json};
-use shop::{Client, Shop, openapi};
+use serde_json::Map;
+use shop::openapi;
 
 use crate::contract::sample;
+use crate::prelude::*;
 
 /// Words of serde's own messages.
 const OF_SERDE: [&str; 22] = [

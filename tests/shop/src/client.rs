@@ -43,12 +43,6 @@ impl Client {
         Self { behind_api_gateway: true, ..self }
     }
 
-    /// Sends a request for whatever version the resource has.
-    pub async fn send_to_any_version(&self, method: Method, path: &str, body: &Value) -> Reply {
-        let body = (!body.is_null()).then(|| body.to_string());
-        self.send(method, path, &[("if-match", "*")], body).await
-    }
-
     /// The same client, at another base URL.
     #[must_use]
     pub fn at(&self, url: &str) -> Self {
@@ -66,12 +60,45 @@ impl Client {
     }
 
     pub async fn post(&self, path: &str, body: Value) -> Reply {
-        self.send(Method::POST, path, &[], Some(body.to_string())).await
+        self.with(Method::POST, path, &[], body).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Reply {
+        self.with(Method::PUT, path, &[], body).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.with(Method::DELETE, path, &[], Value::Null).await
+    }
+
+    /// Changes what has one of the versions that `if_match` names.
+    pub async fn patch(&self, path: &str, if_match: &str, body: Value) -> Reply {
+        self.with(Method::PATCH, path, &[("if-match", if_match)], body).await
+    }
+
+    /// Replaces what has one of these versions.
+    pub async fn put_if(&self, path: &str, if_match: &str, body: Value) -> Reply {
+        self.with(Method::PUT, path, &[("if-match", if_match)], body).await
+    }
+
+    /// Posts to what has one of these versions.
+    pub async fn post_if(&self, path: &str, if_match: &str, body: Value) -> Reply {
+        self.with(Method::POST, path, &[("if-match", if_match)], body).await
+    }
+
+    /// Posts under this idempotency key.
+    pub async fn post_once(&self, path: &str, key: &str, body: Value) -> Reply {
+        self.with(Method::POST, path, &[("idempotency-key", key)], body).await
+    }
+
+    /// Sends a request with this body, or without one if it is null.
+    pub async fn with(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Value) -> Reply {
+        self.send(method, path, headers, (!body.is_null()).then(|| body.to_string())).await
     }
 
     /// Places an order under this idempotency key.
     pub async fn order(&self, key: &str, body: Value) -> Reply {
-        self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
+        self.post_once("/orders", key, body).await
     }
 
     /// Sends a request, and checks the reply against the API's description.

@@ -46,3 +46,17 @@ pub(crate) fn set_variable(template: &mut Template, name: &str, value: &str) {
         }
     }
 }
+
+/// Sets a variable of every function.
+pub fn set_everywhere(template: &mut Template, name: &str, value: &str) {
+    for function in &mut template.functions {
+        function.environment.insert(name.to_owned(), value.to_owned());
+    }
+}
+
+/// Gives every function at most this number of seconds.
+pub fn limit_time(template: &mut Template, seconds: u64) {
+    for function in &mut template.functions {
+        function.timeout_seconds = function.timeout_seconds.min(seconds);
+    }
+}

@@ -29,6 +29,7 @@ pub mod kills;
 pub mod log;
 pub mod numbering;
 pub mod openapi;
+pub mod orders;
 pub mod pattern;
 pub mod payments;
 pub mod provider;
@@ -51,6 +52,7 @@ use devstack::gateway::Invoke;
 use devstack::iam::Guard;
 pub use devstack::wait::{PATIENCE, until, until_some};
 use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
+use futures_util::future::join_all;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -64,8 +66,11 @@ use serde_json::{Map, Value, json};
 use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
 use crate::deployed::{deployed, deployed_from, set_variable};
+pub use crate::deployed::{limit_time, set_everywhere};
 use crate::engine::{Engine, table_name};
+pub use crate::orders::{basket, invoice_id, order_id, things};
 use crate::payments::Payments;
+use crate::queue::drain_source;
 use crate::searching::Searching;
 
 /// A running stack of its own, with an empty table.
@@ -92,6 +97,11 @@ pub fn template_text() -> String {
 
 pub fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
+}
+
+/// Does this work for each of these at the same time, and returns the results in their order.
+pub async fn at_once<T, U>(all: impl IntoIterator<Item = T>, work: impl AsyncFn(T) -> U) -> Vec<U> {
+    join_all(all.into_iter().map(|one| work(one))).await
 }
 
 /// Removes the stream's consumers from the template.
@@ -124,6 +134,17 @@ impl Shop {
         let mut template = uncounted(deployed(&[]));
         change(&mut template);
         Self::start(template).await
+    }
+
+    /// A shop whose functions have these variables.
+    pub async fn open_where(variables: &[(&str, &str)]) -> Self {
+        Self::open_with(|template| variables.iter().for_each(|(name, value)| set_everywhere(template, name, value)))
+            .await
+    }
+
+    /// A shop whose queued orders are placed only by the test.
+    pub async fn open_undrained() -> Self {
+        Self::open_with(|template| drain_source(template).enabled = false).await
     }
 
     /// A shop with the template's consumers of the stream.
@@ -307,12 +328,20 @@ impl Shop {
         self.customer(id).post("/customers", body).await.expect(201)
     }
 
+    /// A shop with the customer ada and one product, as `product` makes it.
+    pub async fn selling(id: &str, price: u64, stock: u64) -> Self {
+        let shop = Self::with_ada().await;
+        shop.product(id, price, stock).await;
+        shop
+    }
+
     pub async fn product(&self, id: &str, price: u64, stock: u64) -> Value {
-        let body = json!({
-            "productId": id, "name": format!("The {id}"), "description": "", "category": "things",
-            "price": eur(price), "stock": stock,
-        });
-        self.admin().post("/products", body).await.expect(201)
+        self.create(id, json!({ "price": eur(price), "stock": stock })).await
+    }
+
+    /// Creates a product with these fields, and with those of `goods` that they leave out.
+    pub async fn create(&self, id: &str, with: Value) -> Value {
+        self.admin().post("/products", goods(id, with)).await.expect(201)
     }
 
     pub async fn discount(&self, code: &str, percent: u64, max_uses: Option<u64>) {
@@ -362,6 +391,17 @@ impl Shop {
         self.dynamodb("GetItem", &get).await["Item"].clone()
     }
 
+    /// Changes an item directly in the table.
+    pub async fn update(&self, pk: &str, sk: &str, expression: &str, values: &Value) {
+        let mut update = json!({
+            "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } }, "UpdateExpression": expression,
+        });
+        if !values.is_null() {
+            update["ExpressionAttributeValues"] = values.clone();
+        }
+        self.dynamodb("UpdateItem", &update).await;
+    }
+
     /// Calls the engine directly.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
         self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
@@ -402,4 +442,15 @@ impl Drop for Shop {
             assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
         }
     }
+}
+
+/// A product to create: 100 units of a thing for 10.00 EUR, but for the fields that differ.
+pub fn goods(id: &str, with: Value) -> Value {
+    let mut product = json!({
+        "productId": id, "name": format!("The {id}"), "description": "", "category": "things", "price": eur(1000),
+        "stock": 100,
+    });
+    let Value::Object(with) = with else { panic!("no fields") };
+    product.as_object_mut().expect("fields").extend(with);
+    product
 }

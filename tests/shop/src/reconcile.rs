@@ -71,8 +71,13 @@ impl Shop {
 
     /// Sets one attribute of an item, directly in the table.
     pub async fn set(&self, pk: &str, sk: &str, attribute: &str, value: Value) {
+        self.set_in(self.table(), [pk, sk], attribute, value).await;
+    }
+
+    /// The same in another table.
+    pub async fn set_in(&self, table: &str, [pk, sk]: [&str; 2], attribute: &str, value: Value) {
         let update = json!({
-            "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
+            "TableName": table, "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
             "UpdateExpression": "SET #a = :a", "ExpressionAttributeNames": { "#a": attribute },
             "ExpressionAttributeValues": { ":a": value },
         });

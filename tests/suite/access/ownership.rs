@@ -1,15 +1,14 @@
 //! Tests of ownership: runs the sample events in order, and before each request another customer tries the same
 //! request.
 
-use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
-use serde_json::{Value, json};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use shop::events::{event, functions_by_event_time};
 use shop::openapi;
 use shop::payments::Payments;
-use shop::{Client, Shop};
 
 use super::Sample;
 use crate::completeness::{declared, names};
+use crate::prelude::*;
 use crate::sample_events::is_expected;
 
 /// The owner of what a parameter names.

@@ -1,22 +1,16 @@
 //! Every field on the list of fields that customers may see is shown in some reply.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use devstack::fault_proxy::{Fault, Match};
-use http_api::{ADMIN_SCOPE, Kind};
+use http_api::ADMIN_SCOPE;
 use key_schema::entity::{CustomerStats, Sums};
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::customer_view::{self, Seen, VISIBLE};
 use shop::events::functions_by_event_time;
 use shop::payments::Payments;
 use shop::tax_engine::TaxEngine;
-use shop::{Client, Reply, Shop, eur};
 
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
+use crate::prelude::*;
 use crate::{claimed_guests, guests, invoice_numbers, tax_engine, taxes};
 
 /// A client without the admin scope, and the fields shown to it so far.
@@ -99,7 +93,7 @@ async fn numbered(ada: &mut Witness) {
     let order = invoice_numbers::order(&shop, 0).await;
     shop.number().await;
     ada.client = shop.customer("ada");
-    ada.get(&format!("/orders/{}", order["orderId"].as_str().expect("an id"))).await;
+    ada.get(&format!("/orders/{}", order_id(&order))).await;
 }
 
 /// A guest whom the customer has claimed.
@@ -131,7 +125,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     ada.get("/discounts/FIXED").await.expect(200);
     spread(shop, ada).await;
 
-    let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
+    let of = |quantity: u64| basket("spread", quantity);
     let with = |field: &str, value: Value| {
         let mut body = of(1);
         body[field] = value;
@@ -153,17 +147,15 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     ada.post("/orders", "no address", with("shipTo", json!({ "addressId": "none" }))).await.problem(Kind::NotFound);
     let capacity =
         Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), capacity, 1);
+    shop.fault_proxy().inject(commit(), capacity, 1);
     ada.post("/orders", "no capacity", of(1)).await.expect(202);
     let order = ada.post("/orders", "spread", of(1)).await.expect(201);
-    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let order = format!("/orders/{}", order_id(&order));
     ada.post(&format!("{order}/cancellation"), "", json!({ "reason": "found some" })).await.expect(200);
     let invoice = format!("{}/refunds", order.replace("/orders/", "/invoices/inv-"));
-    let captured = json!({ "reference": "bank-2" });
-    admin.post(&invoice.replace("/refunds", "/payments"), captured).await.expect(200);
+    admin.post(&invoice.replace("/refunds", "/payments"), json!({ "reference": "bank-2" })).await.expect(200);
     ada.get(&order).await.expect(200);
-    let flag = json!({ "reason": "why" });
-    admin.send_to_any_version(Method::PUT, &format!("{order}/flag"), &flag).await.expect(200);
+    admin.put(&format!("{order}/flag"), json!({ "reason": "why" })).await.expect(200);
     ada.send(Method::PUT, "/customers/ada/cart", &[], Some(of(1))).await.expect(200);
     ada.get("/customers/ada/export").await.expect(200);
     ada.post("/orders", "of a cart", with("cart", json!(1))).await.problem(Kind::CartChanged);
@@ -171,8 +163,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let mut two = of(2);
     two["payLater"] = json!(true);
     let some = ada.post("/orders", "two", two).await.expect(201);
-    let some = format!("/orders/{}/cancellation", some["orderId"].as_str().expect("an id"));
-    ada.post(&some, "", of(1)).await.expect(200);
+    ada.post(&format!("/orders/{}/cancellation", order_id(&some)), "", of(1)).await.expect(200);
     ada.get(&order).await.expect(200);
     let shipped = Sample::of("get-order").path;
     ada.get(&shipped).await.expect(200);
@@ -182,7 +173,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let change = Some(json!({ "name": "Ada" }));
     ada.send(Method::PATCH, "/customers/ada", &stale, change).await.problem(Kind::VersionConflict);
     let quota = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), quota, usize::MAX);
+    shop.fault_proxy().inject(commit(), quota, usize::MAX);
     ada.post("/orders", "busy", of(1)).await.problem(Kind::Throttled);
     shop.fault_proxy().heal();
     // The gateway's own problem.
@@ -217,12 +208,11 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     ada.get("/products/spread").await.expect(200);
     ada.get("/products?category=things").await.expect(200);
     let away = async |away: bool| {
-        let change = json!({ "listed": !away, "recalled": away });
-        admin.send_to_any_version(Method::PATCH, "/products/spread", &change).await.expect(200);
+        admin.patch("/products/spread", "*", json!({ "listed": !away, "recalled": away })).await.expect(200);
     };
     away(true).await;
     ada.get("/products/spread").await.expect(200);
-    let recalled = json!({ "lines": [{ "productId": "spread", "quantity": 1 }] });
+    let recalled = basket("spread", 1);
     ada.post("/orders", "recalled", recalled).await.problem(Kind::ProductRecalled);
     away(false).await;
     several_codes(shop, ada).await;
@@ -248,9 +238,9 @@ async fn give_back(shop: &Shop, ada: &mut Witness) {
     shop.gift_card("GIFT-FOR-RETURNS", 150).await;
     let body = json!({ "lines": [{ "productId": "spread", "quantity": 5 }], "giftCards": ["GIFT-FOR-RETURNS"] });
     let order = ada.post("/orders", "to return", body).await.expect(201);
-    let (id, invoice) = (order["orderId"].as_str().expect("an id"), order["invoice"]["invoiceId"].as_str());
+    let (id, invoice) = (order_id(&order), order["invoice"]["invoiceId"].as_str());
     let path = format!("/orders/{id}");
-    let units = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
+    let units = |quantity: u64| basket("spread", quantity);
     ada.post(&format!("{path}/cancellation"), "", units(9)).await.problem(Kind::TooFewUnits);
     ada.post(&format!("{path}/cancellation"), "", units(1)).await.expect(200);
     let payments = format!("/invoices/{}/payments", invoice.expect("an id"));
@@ -266,18 +256,12 @@ async fn give_back(shop: &Shop, ada: &mut Witness) {
     let accepted = json!({ "accepted": true, "restock": true });
     for (key, quantity, receipt) in [("a", 1, refused), ("b", 4, accepted)] {
         let asked = ada.post(&format!("{path}/returns"), key, units(quantity)).await.expect(201);
-        let receipt_of = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-        admin.post(&receipt_of, receipt).await.expect(200);
+        admin.receive(&asked, receipt).await.expect(200);
     }
     ada.get(&path).await.expect(200);
     let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
-    admin.send_to_any_version(Method::PATCH, "/gift-cards/GIFT-FOR-RETURNS", &block).await.expect(200);
+    admin.patch("/gift-cards/GIFT-FOR-RETURNS", "*", block).await.expect(200);
     ada.get("/gift-cards/GIFT-FOR-RETURNS").await.expect(200);
-    let long_ago = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },
-        "UpdateExpression": "SET deliveredAt = :at",
-        "ExpressionAttributeValues": { ":at": { "S": "2026-01-01T00:00:00.000Z" } },
-    });
-    shop.dynamodb("UpdateItem", &long_ago).await;
+    shop.set(&format!("o#{id}"), &format!("o#{id}"), "deliveredAt", json!({ "S": "2026-01-01T00:00:00.000Z" })).await;
     ada.post(&format!("{path}/returns"), "late", units(1)).await.problem(Kind::WithdrawalOver);
 }

@@ -3,13 +3,12 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::token::Tokens;
-use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
-use serde_json::{Value, json};
-use shop::Shop;
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 
 use super::Sample;
 use crate::completeness::names;
 use crate::laptop::claims;
+use crate::prelude::*;
 
 /// A time claim, this many seconds from now.
 fn in_seconds(seconds: i64) -> Value {
@@ -104,7 +103,9 @@ async fn invalid_tokens_and_tokens_without_the_scope_are_refused() {
         if sample.scopes.is_empty() {
             continue;
         }
-        sample.send(&shop.nobody()).await.problem(Kind::Unauthorized);
+        let reply = sample.send(&shop.nobody()).await;
+        assert_eq!((reply.header("www-authenticate"), reply.header("retry-after")), (Some("Bearer"), None), "{name}");
+        reply.problem(Kind::Unauthorized);
         for (what, token) in &invalid {
             let reply = sample.send(&shop.nobody().with_token(token)).await;
             assert_eq!(reply.status, 401, "{name} with a token {what}: {}", reply.body);

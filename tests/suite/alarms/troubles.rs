@@ -1,25 +1,13 @@
 //! Metrics of shops with problems, and of healthy shops.
 
-use super::evaluation::METRIC;
-
 /// A situation that lasts for some periods in an otherwise healthy shop.
 pub struct Trouble {
-    pub alarm: &'static str,
+    pub alarm: String,
     pub situation: &'static str,
     /// The values of the alarm's metrics meanwhile, by id. `None` if there is no data.
-    pub metrics: &'static [(&'static str, Option<f64>)],
+    pub metrics: Vec<(&'static str, Option<f64>)>,
     pub periods: usize,
     pub goes_off: bool,
-}
-
-type Metrics = &'static [(&'static str, Option<f64>)];
-
-const fn alarms(alarm: &'static str, situation: &'static str, periods: usize, metrics: Metrics) -> Trouble {
-    Trouble { alarm, situation, metrics, periods, goes_off: true }
-}
-
-const fn is_quiet(alarm: &'static str, situation: &'static str, periods: usize, metrics: Metrics) -> Trouble {
-    Trouble { alarm, situation, metrics, periods, goes_off: false }
 }
 
 /// Healthy shops: the value of a metric in each period, if there is data.
@@ -96,214 +84,148 @@ fn deserted(alarm: &str, metric: &str) -> Option<f64> {
     .then_some(0.0)
 }
 
-pub const TROUBLES: &[Trouble] = &[
-    alarms("RequestsFail", "2 % of many requests fail", 2, &[("requests", Some(5000.0)), ("failures", Some(100.0))]),
-    alarms("RequestsFail", "few requests, most of which fail", 2, &[("requests", Some(8.0)), ("failures", Some(5.0))]),
-    is_quiet("RequestsFail", "one request of three fails", 3, &[("requests", Some(3.0)), ("failures", Some(1.0))]),
-    is_quiet("RequestsFail", "all fail for five minutes", 1, &[("failures", Some(4000.0))]),
-    alarms("RequestsAreSlow", "a table that is throttled", 3, &[("requests", Some(900.0)), ("latency", Some(6000.0))]),
-    is_quiet(
-        "RequestsAreSlow",
-        "two cold starts of three requests",
-        9,
-        &[("requests", Some(3.0)), ("latency", Some(6000.0))],
-    ),
-    is_quiet("RequestsAreSlow", "new environments for a rush", 2, &[("latency", Some(4000.0))]),
-    alarms("RequestsAreThrottled", "a rush", 2, &[("requests", Some(9000.0)), ("throttled", Some(500.0))]),
-    is_quiet("RequestsAreThrottled", "a page that loads too much at once", 9, &[("throttled", Some(20.0))]),
-    is_quiet(
-        "RequestsAreThrottled",
-        "few requests, half of which are throttled",
-        9,
-        &[("requests", Some(8.0)), ("throttled", Some(4.0))],
-    ),
-    alarms(
-        "RequestsAreRefused",
-        "the issuer's keys have changed",
-        3,
-        &[("requests", Some(900.0)), ("refused", Some(700.0))],
-    ),
-    is_quiet("RequestsAreRefused", "a robot guesses addresses for some minutes", 2, &[("refused", Some(3000.0))]),
-    is_quiet(
-        "RequestsAreRefused",
-        "a third of the requests is about products that are gone",
-        9,
-        &[("refused", Some(1300.0))],
-    ),
-    alarms("FunctionsAreThrottled", "the account has no concurrency left", 3, &[(METRIC, Some(40.0))]),
-    is_quiet("FunctionsAreThrottled", "a rush is faster than Lambda", 2, &[(METRIC, Some(400.0))]),
-    alarms(
-        "ConcurrencyIsNearItsLimit",
-        "900 of 1,000 are in use",
-        3,
-        &[("shared", Some(900.0)), ("claimed", Some(900.0))],
-    ),
-    alarms(
-        "ConcurrencyIsNearItsLimit",
-        "700 are reserved, and 270 of the other 300 are in use",
-        3,
-        &[("shared", Some(270.0)), ("claimed", Some(970.0))],
-    ),
-    is_quiet(
-        "ConcurrencyIsNearItsLimit",
-        "850 are reserved, and 30 of the other 150 are in use",
-        9,
-        &[("shared", Some(30.0)), ("claimed", Some(880.0))],
-    ),
-    is_quiet(
-        "ConcurrencyIsNearItsLimit",
-        "a rush of ten minutes",
-        2,
-        &[("shared", Some(990.0)), ("claimed", Some(990.0))],
-    ),
-    alarms("BackupsFail", "a job fails", 1, &[("m1", Some(1.0))]),
-    alarms("BackupsFail", "a job is aborted", 1, &[("m2", Some(1.0))]),
-    alarms("BackupsFail", "a job does not end in its time", 1, &[("m3", Some(1.0))]),
-    is_quiet("BackupsFail", "a week without a backup", 9, &[("m1", None), ("m2", None), ("m3", None)]),
-    alarms("OrdersAreDead", "an order is dead", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("OrdersAreDead", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("OrdersWaitLong", "an order waits for more than an hour", 1, &[(METRIC, Some(3700.0))]),
-    is_quiet("OrdersWaitLong", "an order waits for half an hour", 5, &[(METRIC, Some(1800.0))]),
-    alarms(
-        "OrdersAreNotTaken",
-        "the drain's source is disabled",
-        3,
-        &[("waiting", Some(50.0)), ("received", Some(0.0))],
-    ),
-    alarms(
-        "OrdersAreNotTaken",
-        "the queue does not report that no function receives",
-        3,
-        &[("waiting", Some(1.0)), ("received", None)],
-    ),
-    is_quiet(
-        "OrdersAreNotTaken",
-        "orders wait for hours, and the drain looks at them",
-        9,
-        &[("waiting", Some(500.0)), ("received", Some(40.0))],
-    ),
-    alarms("DrainFails", "every batch fails", 3, &[(METRIC, Some(4.0))]),
-    is_quiet("DrainFails", "a batch fails, and is done ten minutes later", 2, &[(METRIC, Some(1.0))]),
-    alarms("DrainIsDenied", "the role lacks a permission", 3, &[(METRIC, Some(9.0))]),
-    is_quiet("DrainIsDenied", "a permission lacks while it is deployed", 2, &[(METRIC, Some(9.0))]),
-    alarms("CountsAreLate", "the counts are half an hour behind", 3, &[(METRIC, Some(1_800_000.0))]),
-    is_quiet("CountsAreLate", "the counts are five minutes behind", 9, &[(METRIC, Some(300_000.0))]),
-    alarms("OrderEventsAreLate", "events are half an hour behind", 3, &[(METRIC, Some(1_800_000.0))]),
-    is_quiet("OrderEventsAreLate", "events are five minutes behind", 9, &[(METRIC, Some(300_000.0))]),
-    alarms("OrdersAreNotCounted", "the source is disabled", 1, &[("asked", Some(5.0)), ("invoked", None)]),
-    is_quiet("OrdersAreNotCounted", "one batch of many orders", 1, &[("asked", Some(90.0)), ("invoked", Some(1.0))]),
-    is_quiet("OrdersAreNotCounted", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
-    alarms("OrdersAreNotPublished", "the source is disabled", 1, &[("asked", Some(5.0)), ("invoked", None)]),
-    is_quiet("OrdersAreNotPublished", "one batch of many orders", 1, &[("asked", Some(90.0)), ("invoked", Some(1.0))]),
-    is_quiet("OrdersAreNotPublished", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
-    alarms("CountsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("CountsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("CountsStayParked", "what another release has parked is left alone", 1, &[(METRIC, Some(3600.0))]),
-    is_quiet("CountsStayParked", "counts are parked while many shards are counted", 9, &[(METRIC, Some(30.0))]),
-    alarms("OrderEventsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("OrderEventsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("CountsDrifted", "a counter drifted", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("CountsDrifted", "no comparison ended", 5, &[(METRIC, None)]),
-    alarms("ComparisonFails", "the comparison fails for an hour", 4, &[(METRIC, Some(1.0))]),
-    alarms("ComparisonFails", "nothing invokes the comparison", 6, &[(METRIC, None)]),
-    is_quiet("ComparisonFails", "it fails once, and is invoked again", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("ComparisonFails", "it is invoked late", 2, &[(METRIC, None)]),
-    alarms("ComparisonIsLate", "a comparison takes two days and a half", 4, &[(METRIC, Some(300_000.0))]),
-    alarms("ComparisonIsLate", "nothing invokes the comparison", 6, &[(METRIC, None)]),
-    is_quiet("ComparisonIsLate", "a comparison takes a whole day", 9, &[(METRIC, Some(172_800.0))]),
-    is_quiet("ComparisonIsLate", "it is invoked late", 2, &[(METRIC, None)]),
-    alarms("ExpiriesFail", "each run fails for an hour", 4, &[("errors", Some(3.0)), ("failed", None)]),
-    alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
-    alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
-    alarms("NumberingFails", "each run fails for an hour", 4, &[("errors", Some(3.0))]),
-    alarms("NumberingFails", "nothing invokes it", 4, &[("errors", None)]),
-    is_quiet("NumberingFails", "a run fails for a quarter of an hour", 1, &[("errors", Some(1.0))]),
-    is_quiet("ExpiriesFail", "an order cannot be cancelled for a quarter of an hour", 1, &[("failed", Some(1.0))]),
-    alarms("TidyingFails", "each run fails for three days", 3, &[("errors", Some(3.0))]),
-    alarms("TidyingFails", "nothing invokes it", 3, &[("errors", None), ("runs", None), ("others", Some(288.0))]),
-    is_quiet("TidyingFails", "S3 fails for two days", 2, &[("errors", Some(3.0))]),
-    is_quiet("TidyingFails", "the stack is new", 1, &[("errors", None), ("runs", None)]),
-    is_quiet("TidyingFails", "the shop is closed for days", 9, &[("errors", None), ("runs", None), ("others", None)]),
-    alarms("PaymentsFail", "each run fails for an hour", 4, &[("errors", Some(2.0)), ("failed", None)]),
-    alarms("PaymentsFail", "the provider refuses a payment for an hour", 4, &[("failed", Some(1.0))]),
-    alarms("PaymentsFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
-    is_quiet("PaymentsFail", "the provider fails for a quarter of an hour", 1, &[("failed", Some(40.0))]),
-    alarms("PaymentsAreLost", "a payment was refused five times", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("PaymentsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("PaymentsWaitLong", "the queue is not received", 1, &[(METRIC, Some(3700.0))]),
-    is_quiet("PaymentsWaitLong", "the provider fails for half an hour", 2, &[(METRIC, Some(1800.0))]),
-    alarms("ProductsAreNotIndexed", "a product was refused twenty times", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("ProductsAreNotIndexed", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("SearchIsStale", "the cluster does not answer", 1, &[(METRIC, Some(1900.0))]),
-    is_quiet("SearchIsStale", "the cluster is replaced within a quarter of an hour", 3, &[(METRIC, Some(900.0))]),
-    alarms("PaymentsDiffer", "a report has another amount", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("PaymentsDiffer", "no report has another amount", 5, &[(METRIC, None)]),
-    alarms("ExportsFail", "a run fails", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("ExportsFail", "no run ended", 5, &[(METRIC, None)]),
-    // CloudWatch looks at values of two more periods before it takes missing ones as breaching.
-    alarms("ExportsStandStill", "the schedule is disabled", 4, &[(METRIC, None)]),
-    alarms("ExportsStandStill", "each run fails", 2, &[(METRIC, Some(0.0))]),
-    is_quiet("ExportsStandStill", "a run ends a day later", 1, &[(METRIC, None)]),
-    alarms("CopyingFails", "a segment failed five times", 1, &[(METRIC, Some(1.0))]),
-    is_quiet("CopyingFails", "the queue tells nothing", 5, &[(METRIC, None)]),
-    alarms("CopyingWaits", "the queue is not received", 1, &[(METRIC, Some(3700.0))]),
-    is_quiet("CopyingWaits", "a segment comes back after a crash", 2, &[(METRIC, Some(740.0))]),
-    alarms("RepairsAreLate", "a repair has been due for ten minutes", 1, &[(METRIC, Some(600.0))]),
-    is_quiet("RepairsAreLate", "a rush leaves repairs for some minutes", 2, &[(METRIC, Some(200.0))]),
-    alarms("RepairsFail", "each run fails", 3, &[("errors", Some(5.0)), ("failed", None)]),
-    alarms("RepairsFail", "a repair fails each time", 3, &[("failed", Some(5.0))]),
-    alarms("RepairsFail", "nothing invokes it", 3, &[("errors", None), ("failed", None)]),
-    is_quiet("RepairsFail", "a repair fails for some minutes", 2, &[("failed", Some(3.0))]),
-    hot("TableHasAHotKey", &[("m1", Some(101.0))]),
-    hot("TableHasAHotKey", &[("m2", Some(101.0))]),
-    warm("TableHasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
-    hot("Gsi1HasAHotKey", &[("m1", Some(101.0))]),
-    hot("Gsi1HasAHotKey", &[("m2", Some(101.0))]),
-    warm("Gsi1HasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
-    hot("Gsi2HasAHotKey", &[("m1", Some(101.0))]),
-    hot("Gsi2HasAHotKey", &[("m2", Some(101.0))]),
-    warm("Gsi2HasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
-    full("TableIsAtCapacity", &[("m1", Some(1.0))]),
-    full("TableIsAtCapacity", &[("m2", Some(1.0))]),
-    full("TableIsAtCapacity", &[("m3", Some(1.0))]),
-    full("TableIsAtCapacity", &[("m4", Some(1.0))]),
-    burst("TableIsAtCapacity"),
-    full("Gsi1IsAtCapacity", &[("m1", Some(1.0))]),
-    full("Gsi1IsAtCapacity", &[("m2", Some(1.0))]),
-    full("Gsi1IsAtCapacity", &[("m3", Some(1.0))]),
-    full("Gsi1IsAtCapacity", &[("m4", Some(1.0))]),
-    burst("Gsi1IsAtCapacity"),
-    full("Gsi2IsAtCapacity", &[("m1", Some(1.0))]),
-    full("Gsi2IsAtCapacity", &[("m2", Some(1.0))]),
-    full("Gsi2IsAtCapacity", &[("m3", Some(1.0))]),
-    full("Gsi2IsAtCapacity", &[("m4", Some(1.0))]),
-    burst("Gsi2IsAtCapacity"),
-    at_limit(&[("m1", Some(1.0))]),
-    at_limit(&[("m2", Some(1.0))]),
-    at_limit(&[("m3", Some(1.0))]),
-    at_limit(&[("m4", Some(1.0))]),
-    at_limit(&[("m5", Some(1.0))]),
-    at_limit(&[("m6", Some(1.0))]),
-    is_quiet("AccountIsAtItsLimit", "the metrics say that there was none", 5, &[("m1", Some(0.0))]),
-];
-
-const fn hot(alarm: &'static str, metrics: Metrics) -> Trouble {
-    alarms(alarm, "more than 100 throttles of one key", 3, metrics)
+pub fn troubles() -> Vec<Trouble> {
+    let rows = TROUBLES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let of = |row: &'static str| {
+        let (what, situation) = row.split_once(": ").expect("a situation");
+        let mut words = what.split(' ');
+        let [verdict, periods, alarm] = [(); 3].map(|()| words.next().expect("a word"));
+        let metrics: Vec<_> = words
+            .map(|metric| {
+                let (id, value) = metric.split_once('=').expect("a metric");
+                (id, value.parse().ok())
+            })
+            .collect();
+        let tables = if alarm.starts_with('*') { &["Table", "Gsi1", "Gsi2"][..] } else { &[""] };
+        tables.iter().map(move |table| Trouble {
+            alarm: alarm.replace('*', table),
+            situation,
+            metrics: metrics.clone(),
+            periods: periods.parse().expect("a number"),
+            goes_off: verdict == "alarm",
+        })
+    };
+    rows.flat_map(of).collect()
 }
 
-const fn warm(alarm: &'static str, metrics: Metrics) -> Trouble {
-    is_quiet(alarm, "a key is throttled now and then", 9, metrics)
-}
-
-const fn full(alarm: &'static str, metrics: Metrics) -> Trouble {
-    alarms(alarm, "requests are throttled for 15 minutes", 3, metrics)
-}
-
-/// A burst over two periods, because it may cross the border between them.
-const fn burst(alarm: &'static str) -> Trouble {
-    is_quiet(alarm, "a short burst is throttled", 2, &[("m1", Some(400.0)), ("m2", Some(400.0))])
-}
-
-const fn at_limit(metrics: Metrics) -> Trouble {
-    alarms("AccountIsAtItsLimit", "a request is throttled", 1, metrics)
-}
+/// Whether an alarm goes off, after how many periods, at which values, and why. `*` stands for the table and its indexes.
+const TROUBLES: &str = "
+alarm 2 RequestsFail requests=5000 failures=100: 2 % of many requests fail
+alarm 2 RequestsFail requests=8 failures=5: few requests, most of which fail
+quiet 3 RequestsFail requests=3 failures=1: one request of three fails
+quiet 1 RequestsFail failures=4000: all fail for five minutes
+alarm 3 RequestsAreSlow requests=900 latency=6000: a table that is throttled
+quiet 9 RequestsAreSlow requests=3 latency=6000: two cold starts of three requests
+quiet 2 RequestsAreSlow latency=4000: new environments for a rush
+alarm 2 RequestsAreThrottled requests=9000 throttled=500: a rush
+quiet 9 RequestsAreThrottled throttled=20: a page that loads too much at once
+quiet 9 RequestsAreThrottled requests=8 throttled=4: few requests, half of which are throttled
+alarm 3 RequestsAreRefused requests=900 refused=700: the issuer's keys have changed
+quiet 2 RequestsAreRefused refused=3000: a robot guesses addresses for some minutes
+quiet 9 RequestsAreRefused refused=1300: a third of the requests is about products that are gone
+alarm 3 FunctionsAreThrottled metric=40: the account has no concurrency left
+quiet 2 FunctionsAreThrottled metric=400: a rush is faster than Lambda
+alarm 3 ConcurrencyIsNearItsLimit shared=900 claimed=900: 900 of 1,000 are in use
+alarm 3 ConcurrencyIsNearItsLimit shared=270 claimed=970: 700 are reserved, and 270 of the other 300 are in use
+quiet 9 ConcurrencyIsNearItsLimit shared=30 claimed=880: 850 are reserved, and 30 of the other 150 are in use
+quiet 2 ConcurrencyIsNearItsLimit shared=990 claimed=990: a rush of ten minutes
+alarm 1 BackupsFail m1=1: a job fails
+alarm 1 BackupsFail m2=1: a job is aborted
+alarm 1 BackupsFail m3=1: a job does not end in its time
+quiet 9 BackupsFail m1=none m2=none m3=none: a week without a backup
+alarm 1 OrdersAreDead metric=1: an order is dead
+quiet 5 OrdersAreDead metric=none: the queue tells nothing
+alarm 1 OrdersWaitLong metric=3700: an order waits for more than an hour
+quiet 5 OrdersWaitLong metric=1800: an order waits for half an hour
+alarm 3 OrdersAreNotTaken waiting=50 received=0: the drain's source is disabled
+alarm 3 OrdersAreNotTaken waiting=1 received=none: the queue does not report that no function receives
+quiet 9 OrdersAreNotTaken waiting=500 received=40: orders wait for hours, and the drain looks at them
+alarm 3 DrainFails metric=4: every batch fails
+quiet 2 DrainFails metric=1: a batch fails, and is done ten minutes later
+alarm 3 DrainIsDenied metric=9: the role lacks a permission
+quiet 2 DrainIsDenied metric=9: a permission lacks while it is deployed
+alarm 3 CountsAreLate metric=1800000: the counts are half an hour behind
+quiet 9 CountsAreLate metric=300000: the counts are five minutes behind
+alarm 3 OrderEventsAreLate metric=1800000: events are half an hour behind
+quiet 9 OrderEventsAreLate metric=300000: events are five minutes behind
+alarm 1 OrdersAreNotCounted asked=5 invoked=none: the source is disabled
+quiet 1 OrdersAreNotCounted asked=90 invoked=1: one batch of many orders
+quiet 3 OrdersAreNotCounted asked=4 invoked=none: four orders are refused
+alarm 1 OrdersAreNotPublished asked=5 invoked=none: the source is disabled
+quiet 1 OrdersAreNotPublished asked=90 invoked=1: one batch of many orders
+quiet 3 OrdersAreNotPublished asked=4 invoked=none: four orders are refused
+alarm 1 CountsAreLost metric=1: a record is given up
+quiet 5 CountsAreLost metric=none: the queue tells nothing
+alarm 1 CountsStayParked metric=3600: what another release has parked is left alone
+quiet 9 CountsStayParked metric=30: counts are parked while many shards are counted
+alarm 1 OrderEventsAreLost metric=1: a record is given up
+quiet 5 OrderEventsAreLost metric=none: the queue tells nothing
+alarm 1 CountsDrifted metric=1: a counter drifted
+quiet 5 CountsDrifted metric=none: no comparison ended
+alarm 4 ComparisonFails metric=1: the comparison fails for an hour
+alarm 6 ComparisonFails metric=none: nothing invokes the comparison
+quiet 1 ComparisonFails metric=1: it fails once, and is invoked again
+quiet 2 ComparisonFails metric=none: it is invoked late
+alarm 4 ComparisonIsLate metric=300000: a comparison takes two days and a half
+alarm 6 ComparisonIsLate metric=none: nothing invokes the comparison
+quiet 9 ComparisonIsLate metric=172800: a comparison takes a whole day
+quiet 2 ComparisonIsLate metric=none: it is invoked late
+alarm 4 ExpiriesFail errors=3 failed=none: each run fails for an hour
+alarm 4 ExpiriesFail failed=3: an order cannot be cancelled
+alarm 4 ExpiriesFail errors=none failed=none: nothing invokes it
+alarm 4 NumberingFails errors=3: each run fails for an hour
+alarm 4 NumberingFails errors=none: nothing invokes it
+quiet 1 NumberingFails errors=1: a run fails for a quarter of an hour
+quiet 1 ExpiriesFail failed=1: an order cannot be cancelled for a quarter of an hour
+alarm 3 TidyingFails errors=3: each run fails for three days
+alarm 3 TidyingFails errors=none runs=none others=288: nothing invokes it
+quiet 2 TidyingFails errors=3: S3 fails for two days
+quiet 1 TidyingFails errors=none runs=none: the stack is new
+quiet 9 TidyingFails errors=none runs=none others=none: the shop is closed for days
+alarm 4 PaymentsFail errors=2 failed=none: each run fails for an hour
+alarm 4 PaymentsFail failed=1: the provider refuses a payment for an hour
+alarm 4 PaymentsFail errors=none failed=none: nothing invokes it
+quiet 1 PaymentsFail failed=40: the provider fails for a quarter of an hour
+alarm 1 PaymentsAreLost metric=1: a payment was refused five times
+quiet 5 PaymentsAreLost metric=none: the queue tells nothing
+alarm 1 PaymentsWaitLong metric=3700: the queue is not received
+quiet 2 PaymentsWaitLong metric=1800: the provider fails for half an hour
+alarm 1 ProductsAreNotIndexed metric=1: a product was refused twenty times
+quiet 5 ProductsAreNotIndexed metric=none: the queue tells nothing
+alarm 1 SearchIsStale metric=1900: the cluster does not answer
+quiet 3 SearchIsStale metric=900: the cluster is replaced within a quarter of an hour
+alarm 1 PaymentsDiffer metric=1: a report has another amount
+quiet 5 PaymentsDiffer metric=none: no report has another amount
+alarm 1 ExportsFail metric=1: a run fails
+quiet 5 ExportsFail metric=none: no run ended
+# CloudWatch looks at values of two more periods before it takes missing ones as breaching.
+alarm 4 ExportsStandStill metric=none: the schedule is disabled
+alarm 2 ExportsStandStill metric=0: each run fails
+quiet 1 ExportsStandStill metric=none: a run ends a day later
+alarm 1 CopyingFails metric=1: a segment failed five times
+quiet 5 CopyingFails metric=none: the queue tells nothing
+alarm 1 CopyingWaits metric=3700: the queue is not received
+quiet 2 CopyingWaits metric=740: a segment comes back after a crash
+alarm 1 RepairsAreLate metric=600: a repair has been due for ten minutes
+quiet 2 RepairsAreLate metric=200: a rush leaves repairs for some minutes
+alarm 3 RepairsFail errors=5 failed=none: each run fails
+alarm 3 RepairsFail failed=5: a repair fails each time
+alarm 3 RepairsFail errors=none failed=none: nothing invokes it
+quiet 2 RepairsFail failed=3: a repair fails for some minutes
+alarm 3 *HasAHotKey m1=101: more than 100 throttles of one key
+alarm 3 *HasAHotKey m2=101: more than 100 throttles of one key
+quiet 9 *HasAHotKey m1=50 m2=50: a key is throttled now and then
+alarm 3 *IsAtCapacity m1=1: requests are throttled for 15 minutes
+alarm 3 *IsAtCapacity m2=1: requests are throttled for 15 minutes
+alarm 3 *IsAtCapacity m3=1: requests are throttled for 15 minutes
+alarm 3 *IsAtCapacity m4=1: requests are throttled for 15 minutes
+# Over two periods, because it may cross the border between them.
+quiet 2 *IsAtCapacity m1=400 m2=400: a short burst is throttled
+alarm 1 AccountIsAtItsLimit m1=1: a request is throttled
+alarm 1 AccountIsAtItsLimit m2=1: a request is throttled
+alarm 1 AccountIsAtItsLimit m3=1: a request is throttled
+alarm 1 AccountIsAtItsLimit m4=1: a request is throttled
+alarm 1 AccountIsAtItsLimit m5=1: a request is throttled
+alarm 1 AccountIsAtItsLimit m6=1: a request is throttled
+quiet 5 AccountIsAtItsLimit m1=0: the metrics say that there was none
+";

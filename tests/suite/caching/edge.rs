@@ -2,20 +2,17 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
-use http_api::{Kind, Verb};
+use http_api::Verb;
 use local::functions::{self, routes};
-use reqwest::Method;
-use serde_json::json;
 use shop::edge::{Edge, VERDICT};
 use shop::events::{event, functions_by_event_time};
 use shop::payments::Payments;
-use shop::{Shop, until};
 
 use crate::access::Sample;
+use crate::prelude::*;
 
 /// `CacheSeconds` of the template.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -73,8 +70,7 @@ async fn no_answer_is_older_than_its_lifetime() {
     let is_running = || edge.counts().forwarded < 5 || old.load(Ordering::Relaxed) == 0;
     let write = async {
         while is_running() {
-            let body = json!({ "delta": 1 });
-            let reply = admin.send_to_any_version(Method::POST, "/products/thing/stock", &body).await.expect(200);
+            let reply = admin.post_if("/products/thing/stock", "*", json!({ "delta": 1 })).await.expect(200);
             let stock = reply["available"].as_u64().expect("a number");
             written.lock().unwrap().push((Instant::now(), stock));
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,12 +1,9 @@
 //! Admin operations on cells.
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::json;
 use shop::cells::lay_out;
-use shop::{Shop, eur};
 
-use super::{adjust, change, conserved, in_cells, shop, things, units};
+use super::{adjust, change, conserved, in_cells, shop, units};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn units_are_distributed_over_the_cells_and_shown_as_one_sum() {
@@ -61,8 +58,8 @@ async fn setting_the_same_number_of_cells_redistributes_the_units() {
     let shop = shop(21).await;
     let path = "/products/thing";
     let again = || async {
-        let body = Some(json!({ "cells": 8 }).to_string());
-        shop.admin().send(Method::PATCH, path, &[("if-match", "\"1\"")], body).await
+        let body = json!({ "cells": 8 });
+        shop.admin().patch(path, "\"1\"", body).await
     };
     lay_out(&shop, "thing", &[20, 0, 0, 1, 0, 0, 0, 0]).await;
     // A retry with the old version is a replay.

@@ -1,17 +1,12 @@
 //! A stock in many cells under load: some cell is always held by a transaction.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Gate, Match};
-use http_api::Kind;
-use serde_json::{Value, json};
+use devstack::fault_proxy::Gate;
 use shop::cells::{lay_out, place};
-use shop::{Shop, eur};
-use tokio::task::JoinSet;
 
-use super::{adjust, change, conserved, in_cells, order, things, units};
+use super::{adjust, change, conserved, in_cells, order, units};
+use crate::prelude::*;
 
 /// The probability that a cell is held by another transaction. With 32 cells, all are free once in 2,800 times.
 const BUSY: f64 = 0.22;
@@ -114,11 +109,7 @@ async fn a_stock_can_be_changed_while_buyers_order_without_pause() {
 
 async fn update(shop: &Shop, cell: usize, expression: &str, values: Value) {
     let [pk, sk] = place("thing", cell);
-    let update = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
-        "UpdateExpression": expression, "ExpressionAttributeValues": values,
-    });
-    shop.dynamodb("UpdateItem", &update).await;
+    shop.update(&pk, &sk, expression, &values).await;
 }
 
 /// DynamoDB applies a transaction item by item, and reads of single items do not wait for it.
@@ -160,7 +151,7 @@ async fn repeating_the_change_distributes_the_units_of_a_stock_that_already_has_
     let shop = Shop::with_ada().await;
     in_cells(&shop, 30, 3).await.expect(201);
     let writes_product = |request: &Value| request.to_string().contains("\"SK\":{\"S\":\"p#thing\"}");
-    let transaction = || Match::action("TransactWriteItems");
+    let transaction = || commit();
     shop.fault_proxy().inject(transaction().when(writes_product), Fault::conflict(0), 1);
     shop.fault_proxy().inject(
         transaction().when(move |request| !writes_product(request)),
@@ -168,8 +159,8 @@ async fn repeating_the_change_distributes_the_units_of_a_stock_that_already_has_
         usize::MAX,
     );
     let more = async || {
-        let body = Some(json!({ "cells": 5 }).to_string());
-        shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200)
+        let body = json!({ "cells": 5 });
+        shop.admin().patch("/products/thing", "\"1\"", body).await.expect(200)
     };
     let first = more().await;
     shop.fault_proxy().heal();
@@ -197,9 +188,7 @@ async fn the_price_of_the_first_cell_is_the_price_of_all_orders() {
     }
     conserved(&shop, 80).await;
     // Repeating the change completes it.
-    let body = Some(json!({ "price": eur(700) }).to_string());
-    let again =
-        shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200);
+    let again = shop.admin().patch("/products/thing", "\"1\"", json!({ "price": eur(700) })).await.expect(200);
     assert_eq!((&again["version"], &again["price"]), (&json!(2), &eur(700)));
     lay_out(&shop, "thing", &[7; 8]).await;
     for cell in 1..8 {

@@ -1,28 +1,16 @@
 //! Invariants of cells for any interleaving of buyers, cancellations and admins, and for any outcome of their requests.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Fault, Match};
 use fastrand::Rng;
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::json;
 use shop::cells::lay_out;
 use shop::seed::seeds;
-use shop::{Client, Shop, eur};
-use tokio::task::JoinSet;
 
-use super::{all_at_once, cancel, change, conserved, insist, order, shop, things, units};
-use crate::invariants;
+use super::{all_at_once, change, conserved, insist, order, shop, units};
+use crate::prelude::*;
 
 const ANY: (&str, &str) = ("if-match", "*");
 
 /// The duration of a transaction.
 const TAKES: Duration = Duration::from_millis(3);
-
-fn commit() -> Match {
-    Match::action("TransactWriteItems")
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_one_of_fifty_buyers_gets_the_last_unit_whichever_cell_it_is_in() {
@@ -50,15 +38,10 @@ async fn orders_for_all_units_succeed_whichever_cells_they_are_in() {
         let shop = shop(108).await;
         lay_out(&shop, "thing", &cells).await;
         shop.fault_proxy().hold_items(TAKES);
-        let mut sending = JoinSet::new();
-        for at in 0..36 {
-            let ada = shop.customer("ada");
-            let quantity = [1, 5, 3, 2, 4, 3][at % 6];
-            sending.spawn(async move { order(&ada, &format!("k{at}"), things(quantity)).await });
-        }
-        for reply in sending.join_all().await {
-            reply.expect(201);
-        }
+        at_once(0..36, async |at| {
+            order(&shop.customer("ada"), &format!("k{at}"), things([1, 5, 3, 2, 4, 3][at % 6])).await.expect(201)
+        })
+        .await;
         shop.fault_proxy().hold_items(Duration::ZERO);
         assert_eq!(units(&shop).await, [0; 8]);
         conserved(&shop, 108).await;
@@ -76,7 +59,7 @@ async fn moving_units_are_never_overlooked() {
         busy.spawn(async move {
             for at in 0..15 {
                 let order = order(&ada, &format!("{buyer}-{at}"), things((buyer + at) % 2 + 1)).await.expect(201);
-                cancel(&ada, &order).await;
+                ada.cancel(&order, json!({})).await.expect(200);
             }
         });
     }
@@ -91,7 +74,7 @@ async fn moving_units_are_never_overlooked() {
     busy.spawn(async move {
         for at in 0..10 {
             let order = order(&greedy, &format!("greedy-{at}"), things(3)).await.expect(201);
-            cancel(&greedy, &order).await;
+            greedy.cancel(&order, json!({})).await.expect(200);
         }
     });
     busy.join_all().await;
@@ -105,11 +88,7 @@ async fn the_largest_order_is_placed_although_the_units_of_each_product_are_scat
     let mut lines = Vec::new();
     for at in 0..40 {
         let id = format!("p{at:02}");
-        let body = json!({
-            "productId": id, "name": id, "description": "", "category": "things", "price": eur(100), "stock": 3,
-            "cells": 3,
-        });
-        shop.admin().post("/products", body).await.expect(201);
+        shop.create(&id, json!({ "price": eur(100), "stock": 3, "cells": 3 })).await;
         lines.push(json!({ "productId": id, "quantity": 3 }));
     }
     let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
@@ -122,7 +101,7 @@ async fn buyer(ada: Client, name: u64, mut random: Rng) -> i64 {
     for at in 0..4 {
         let reply = order(&ada, &format!("{name}-{at}"), things(random.u64(1..=6))).await;
         if reply.status == 201 && random.bool() {
-            let path = format!("/orders/{}/cancellation", reply.body["orderId"].as_str().expect("an id"));
+            let path = format!("/orders/{}/cancellation", order_id(&reply.body));
             insist(&ada, Method::POST, &path, ANY, json!({})).await.expect(200);
         } else if reply.status != 201 {
             reply.problem(Kind::OutOfStock);

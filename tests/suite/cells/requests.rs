@@ -1,15 +1,11 @@
 //! The requests of orders from cells, and the rate of conflicts between them.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
-use devstack::fault_proxy::{Call, Fault, Match};
-use http_api::Kind;
-use serde_json::{Map, Value, json};
-use shop::Shop;
+use devstack::fault_proxy::Call;
+use serde_json::Map;
 use shop::cells::lay_out;
 
-use super::{actions, adjust, all_at_once, change, conserved, in_cells, shop, things, units};
+use super::{actions, adjust, all_at_once, change, conserved, in_cells, shop, units};
+use crate::prelude::*;
 
 /// Idempotency keys whose orders have different own cells.
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
@@ -124,7 +120,7 @@ async fn an_order_in_progress_while_the_cells_change_is_not_refused() {
         let shop = Shop::with_ada().await;
         in_cells(&shop, 8, before).await.expect(201);
         let is_order = |request: &Value| request.to_string().contains("\"order\"");
-        let commit = Match::action("TransactWriteItems").when(is_order);
+        let commit = commit().when(is_order);
         let (ada, admin) = (shop.customer("ada"), shop.admin());
         let ordering = ada.order("k", things(if before == 1 { 8 } else { 1 }));
         let change = async || change(&admin, json!({ "cells": after })).await.expect(200);

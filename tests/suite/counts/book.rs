@@ -1,10 +1,6 @@
 //! A record of all orders of a shop, with which its counts are compared.
 
-use std::collections::BTreeMap;
-
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::Shop;
+use crate::prelude::*;
 
 const CUSTOMERS: [&str; 3] = ["ada", "bob", "eve"];
 const PRODUCTS: [(&str, &str); 5] = [("cup", "EUR"), ("pot", "EUR"), ("tea", "EUR"), ("map", "USD"), ("pen", "USD")];
@@ -35,15 +31,20 @@ impl Book {
         }
         for (at, (product, currency)) in PRODUCTS.into_iter().enumerate() {
             let price = json!({ "amount": 130 + 77 * at, "currency": currency });
-            let body = json!({
-                "productId": product, "name": product, "description": "", "category": "things", "price": price,
-                "stock": 1_000_000,
-            });
-            shop.admin().post("/products", body).await.expect(201);
+            shop.create(product, json!({ "price": price, "stock": 1_000_000 })).await;
         }
         shop.discount("TEN", 10, None).await;
         shop.gift_card("GIFT", 1_000_000).await;
         Self { orders: Vec::new(), since: Timestamp::now().day().to_string() }
+    }
+
+    /// A book with what some rounds of writing leave.
+    pub async fn of(shop: &Shop, seed: u64, rounds: u32) -> Self {
+        let (mut book, mut rng) = (Self::open(shop).await, fastrand::Rng::with_seed(seed));
+        for _ in 0..rounds {
+            book.write(shop, &mut rng).await;
+        }
+        book
     }
 
     /// Places some orders, and changes the status of others.
@@ -82,8 +83,7 @@ impl Book {
 
     async fn call_off(&mut self, shop: &Shop, rng: &mut fastrand::Rng) {
         let Some(order) = rng.choice(&mut self.orders) else { return };
-        let path = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
-        let reply = shop.admin().post(&path, json!({})).await;
+        let reply = shop.admin().cancel(order, json!({})).await;
         if reply.status == 200 {
             order["status"] = reply.body["status"].clone();
         }
@@ -92,16 +92,14 @@ impl Book {
     async fn go_on(&mut self, shop: &Shop, rng: &mut fastrand::Rng) {
         let Some(order) = rng.choice(&mut self.orders) else { return };
         let admin = shop.admin();
-        let path = format!("/orders/{}/status", order["orderId"].as_str().expect("an id"));
         let reply = match order["status"].as_str().expect("a status") {
             "PENDING" => {
-                let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-                admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "r" })).await.expect(200);
+                admin.capture(order, "r").await.expect(200);
                 order["status"] = json!("PAID");
                 return;
             }
-            "PAID" => admin.post(&path, json!({ "status": "SHIPPED" })).await,
-            "SHIPPED" => admin.post(&path, json!({ "status": "DELIVERED" })).await,
+            "PAID" => admin.advance(order, "SHIPPED").await,
+            "SHIPPED" => admin.advance(order, "DELIVERED").await,
             _ => return,
         };
         order["status"] = reply.expect(200)["status"].clone();

@@ -1,14 +1,10 @@
 //! Many shards are counted at once, in a table whose transactions lock their items.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::stream::{Tail, batch, is_wanted};
 
 use super::book::Book;
+use crate::prelude::*;
 
 /// The number of shards, each with a consumer of its own.
 const SHARDS: usize = 24;
@@ -19,11 +15,7 @@ const HELD: Duration = Duration::from_millis(10);
 /// A shop with orders that are not counted yet, and the records of each shard.
 async fn uncounted(orders: u32) -> (Shop, Book, Vec<Vec<Value>>) {
     let shop = Shop::open().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(5);
-    for _ in 0..orders {
-        book.write(&shop, &mut rng).await;
-    }
+    let book = Book::of(&shop, 5, orders).await;
     let mut records = Tail::default().new_records(&shop).await;
     records.retain(is_wanted);
     let mut shards = vec![Vec::new(); SHARDS];
@@ -85,7 +77,7 @@ async fn park(shop: &Shop, shards: &[Vec<Value>]) {
     // The first two transactions of each batch meet others, and no lease can be taken.
     for (shard, records) in shards.iter().enumerate() {
         let adds = |request: &Value| request.to_string().contains("day#");
-        shop.fault_proxy().inject(Match::action("TransactWriteItems").when(adds), Fault::conflict(1), 2);
+        shop.fault_proxy().inject(commit().when(adds), Fault::conflict(1), 2);
         let denied = Fault::Refused { status: 400, exception: "AccessDeniedException" };
         shop.fault_proxy().inject(Match::action("PutItem"), denied, usize::MAX);
         let answer = shop.count(&format!("shardId-{shard}"), records).await;
@@ -103,7 +95,7 @@ async fn what_a_consumer_cannot_fold_is_folded_by_the_next_one_and_by_a_comparis
     assert!(!left_over(&shop).await.is_empty());
     // The next one that parks folds the rest, too: its own groups, and a comparison folds the others.
     let adds = |request: &Value| request.to_string().contains("day#");
-    shop.fault_proxy().inject(Match::action("TransactWriteItems").when(adds), Fault::conflict(1), 2);
+    shop.fault_proxy().inject(commit().when(adds), Fault::conflict(1), 2);
     shop.count("shardId-last", &last).await;
     shop.reconcile(false).await;
     assert_eq!(left_over(&shop).await, Vec::<Value>::new());
@@ -115,7 +107,7 @@ async fn counts_that_are_folded_twice_at_once_are_added_once() {
     let (shop, book, shards) = uncounted(20).await;
     park(&shop, &shards).await;
     shop.fault_proxy().hold_items(HELD);
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 2);
     join_all((0..4).map(|_| shop.reconcile(false))).await;
     shop.fault_proxy().hold_items(Duration::ZERO);
     assert_eq!(left_over(&shop).await, Vec::<Value>::new());
@@ -128,11 +120,8 @@ async fn counts_that_a_later_release_has_parked_stop_the_comparison_and_stay() {
     let (shop, _, shards) = uncounted(3).await;
     park(&shop, &shards).await;
     for item in left_over(&shop).await {
-        let update = json!({
-            "TableName": shop.table(), "Key": { "PK": item["PK"], "SK": item["SK"] },
-            "UpdateExpression": "SET layout = :later", "ExpressionAttributeValues": { ":later": { "N": "99" } },
-        });
-        shop.dynamodb("UpdateItem", &update).await;
+        let [pk, sk] = ["PK", "SK"].map(|name| item[name]["S"].as_str().expect("a key"));
+        shop.set(pk, sk, "layout", json!({ "N": "99" })).await;
     }
     let before = left_over(&shop).await;
     shop.reconcile(false).await;

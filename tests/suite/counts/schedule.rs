@@ -1,12 +1,12 @@
 //! Random deliveries of a shard's records, of every kind that Lambda may make.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use devstack::StartConsumer;
 use devstack::gateway::Invoke;
-use serde_json::{Value, json};
 use shop::stream::{batch, number};
+
+use crate::prelude::*;
 
 /// The delivery of a shard.
 pub struct Delivery<'a> {

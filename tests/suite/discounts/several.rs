@@ -1,26 +1,17 @@
 //! Several codes on an order, and codes of a category.
 
-use devstack::fault_proxy::{Access, Consumed, Match};
+use devstack::fault_proxy::{Access, Consumed};
 use futures_util::future::join_all;
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::engine::{Feature, lacks};
-use shop::queue::{drain_source, order_later};
-use shop::{Shop, eur};
 
-use crate::history::{Temporary, exported, imported, open};
-use crate::invariants;
+use crate::history::{copied, imported, open};
+use crate::prelude::*;
 
 /// Cups at 10 euros and pots at 20, and these codes.
 async fn stocked(shop: Shop, codes: &[Value]) -> Shop {
     shop.sign_up("ada").await;
     for (product, category, price) in [("cup", "cups", 1000), ("pot", "pots", 2000)] {
-        let body = json!({
-            "productId": product, "name": product, "description": "", "category": category,
-            "price": eur(price), "stock": 1000,
-        });
-        shop.admin().post("/products", body).await.expect(201);
+        shop.create(product, json!({ "category": category, "price": eur(price), "stock": 1000 })).await;
     }
     for code in codes {
         shop.admin().post("/discounts", code.clone()).await.expect(201);
@@ -76,12 +67,9 @@ async fn a_code_of_a_category_is_for_its_lines_alone_and_so_are_their_credits() 
     assert_eq!(placed["discountCode"], "CUPS");
 
     // A pot comes back at its whole price, and a cup at half of it.
-    let id = placed["orderId"].as_str().expect("an id");
-    let invoice = placed["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await.expect(200);
+    shop.admin().capture(&placed, "bank-1").await.expect(200);
     for (product, credit) in [("pot", 2000), ("cup", 500)] {
-        let lines = json!({ "lines": [{ "productId": product, "quantity": 1 }] });
-        let cancelled = ada.post(&format!("/orders/{id}/cancellation"), lines).await.expect(200);
+        let cancelled = ada.cancel(&placed, basket(product, 1)).await.expect(200);
         let credits = cancelled["credits"].as_array().expect("credits");
         let of_product = credits.iter().find(|credit| credit["productId"] == product).expect("a credit");
         assert_eq!(of_product["amount"], eur(credit));
@@ -93,8 +81,7 @@ async fn a_code_of_a_category_is_for_its_lines_alone_and_so_are_their_credits() 
 #[tokio::test(flavor = "multi_thread")]
 async fn codes_apply_in_the_order_of_the_request() {
     let ten_euros = json!({ "code": "TEN-EUROS", "amount": eur(1000), "combinable": true });
-    let alone = json!({ "code": "ALONE", "percent": 10 });
-    let shop = shop(&[combinable("HALF", 50, 10), ten_euros, alone]).await;
+    let shop = shop(&[combinable("HALF", 50, 10), ten_euros, json!({ "code": "ALONE", "percent": 10 })]).await;
     let ada = shop.customer("ada");
     let first = ada.order("first", order(2, 1, &["HALF", "TEN-EUROS"])).await.expect(201);
     let other = ada.order("other", order(2, 1, &["TEN-EUROS", "HALF"])).await.expect(201);
@@ -136,9 +123,8 @@ async fn no_code_among_several_is_used_more_often_than_it_may() {
     invariants::hold(&shop).await;
 
     // A cancellation gives back a use of each, once.
-    let path = format!("/orders/{}/cancellation", placed[0]["orderId"].as_str().expect("an id"));
     for _ in 0..2 {
-        ada.post(&path, json!({})).await.expect(200);
+        ada.cancel(&placed[0], json!({})).await.expect(200);
     }
     assert_eq!((uses(&shop, "TEN").await, uses(&shop, "FIVE").await), (json!(4), json!(4)));
     ada.order("another", order(1, 0, &["FIVE", "TEN"])).await.expect(201);
@@ -153,7 +139,7 @@ async fn a_code_that_is_revoked_meanwhile_leaves_the_other_one_unused() {
         shop.admin().send(Method::PATCH, "/discounts/TWO", &[("if-match", "*")], revoked).await.expect(200);
     };
     let ada = shop.customer("ada");
-    let commit = Match::action("TransactWriteItems");
+    let commit = commit();
     let (reply, ()) = shop.held(commit, ada.order("k", order(1, 1, &["ONE", "TWO"])), revoking).await;
     assert_eq!(reply.problem(Kind::DiscountInvalid)["code"], "TWO");
     assert_eq!((uses(&shop, "ONE").await, uses(&shop, "TWO").await), (json!(0), json!(0)));
@@ -164,7 +150,7 @@ async fn a_code_that_is_revoked_meanwhile_leaves_the_other_one_unused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_from_the_queue_has_the_same_discounts() {
     let codes = [half_off_cups(), combinable("ONE", 33, 5), combinable("TWO", 7, 5)];
-    let shop = stocked(Shop::open_with(|template| drain_source(template).enabled = false).await, &codes).await;
+    let shop = stocked(Shop::open_undrained().await, &codes).await;
     let ada = shop.customer("ada");
     for codes in [&["CUPS"][..], &["ONE", "TWO"], &["TWO", "ONE"]] {
         let direct = ada.order(&format!("direct {codes:?}"), order(3, 1, codes)).await.expect(201);
@@ -188,8 +174,7 @@ async fn an_order_from_the_queue_has_the_same_discounts() {
 /// The orders of 40 lines in docs/capacity.md: without options, with one code and four cards, and with all.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_largest_order_has_ninety_six_actions_and_two_requests() {
-    let codes = ["A", "B", "C"].map(|code| combinable(code, 10, 5));
-    let shop = shop(&codes).await;
+    let shop = shop(&["A", "B", "C"].map(|code| combinable(code, 10, 5))).await;
     let ada = shop.customer("ada");
     for at in 0..40 {
         shop.product(&format!("p{at}"), 1000, 10).await;
@@ -241,19 +226,13 @@ async fn several_codes_survive_an_export_and_an_import() {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     for (at, codes) in [&["CUPS"][..], &["ONE", "TWO"], &["TWO", "ONE"]].into_iter().enumerate() {
         let placed = ada.order(&format!("k{at}"), order(3, 1, codes)).await.expect(201);
-        let invoice = placed["invoice"]["invoiceId"].as_str().expect("an id");
-        admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await.expect(200);
-        let path = format!("/orders/{}/cancellation", placed["orderId"].as_str().expect("an id"));
+        admin.capture(&placed, "bank-1").await.expect(200);
         // The last one is cancelled as a whole, and counts as no use.
-        let what = if at == 2 { json!({}) } else { json!({ "lines": [{ "productId": "cup", "quantity": 1 }] }) };
-        ada.post(&path, what).await.expect(200);
+        let what = if at == 2 { json!({}) } else { basket("cup", 1) };
+        ada.cancel(&placed, what).await.expect(200);
     }
-    let file = exported(&shop).await;
-    let source = Temporary::with("codes.ndjson", &file);
     let other = Shop::open().await;
-    let (summary, refused) = imported(&other, &source, &open()).await;
-    assert_eq!((summary.new, refused), (file.lines().count() as u64, vec![]));
-    assert!(exported(&other).await == file, "the export of the import is another file");
+    let source = copied(&shop, &other).await;
     assert_eq!((uses(&other, "ONE").await, uses(&other, "TWO").await), (json!(1), json!(1)));
     // A second import counts no use twice.
     let (again, _) = imported(&other, &source, &open()).await;

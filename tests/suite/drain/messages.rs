@@ -1,15 +1,9 @@
 //! Unreadable and old messages: none is lost, and none affects another message.
 
-use std::collections::BTreeMap;
-
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::Shop;
-use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 
 use super::{fast_shop, undone, until};
-use crate::queue::things;
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects_no_other() {
@@ -83,13 +77,8 @@ async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     let path = reply.header("location").expect("a location").to_owned();
     let mut message = shop.take_messages().await.remove(0);
     let other = "A".repeat(43);
-    let accepted_as = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": format!("o#{}", path.trim_start_matches("/orders/")) }, "SK": { "S": "queued" } },
-        "UpdateExpression": "SET requestHash = :other",
-        "ExpressionAttributeValues": { ":other": { "S": other } },
-    });
-    shop.dynamodb("UpdateItem", &accepted_as).await;
+    shop.set(&format!("o#{}", path.trim_start_matches("/orders/")), "queued", "requestHash", json!({ "S": other }))
+        .await;
 
     // The message has another hash: that is a defect, so it becomes a dead letter. The customer sees the delay.
     message["messageAttributes"]["ofANewerRelease"] = json!({ "stringValue": "stays", "dataType": "String" });

@@ -1,15 +1,13 @@
 //! Orders that cannot be placed yet stay in the queue, and failing orders are given up in the end.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match, WriteLimit};
-use serde_json::json;
-use shop::queue::order_later;
+use devstack::fault_proxy::WriteLimit;
 use shop::queue::{DEAD_LETTERS, drain_source};
-use shop::{Shop, eur};
+use shop::set_everywhere;
 
 use super::{fast_shop, shop, undone};
-use crate::queue::things;
+use crate::prelude::*;
 
 /// SQS delivers no more messages once 120,000 are in flight. So an environment that can only postpone messages slows
 /// down, the more the more environments there are: 14 environments take 1.05 seconds for each batch.
@@ -17,9 +15,7 @@ use crate::queue::things;
 async fn without_capacity_many_environments_receive_messages_more_slowly() {
     let shop = Shop::open_with(|template| {
         drain_source(template).enabled = false;
-        for function in &mut template.functions {
-            function.environment.insert("DRAIN_CONCURRENCY".to_owned(), "14".to_owned());
-        }
+        set_everywhere(template, "DRAIN_CONCURRENCY", "14");
     })
     .await;
     shop.sign_up("ada").await;
@@ -56,7 +52,7 @@ async fn a_failing_message_is_retried_and_then_given_up_but_postponing_is_no_fai
             message["messageAttributes"]["failures"] =
                 json!({ "stringValue": failures.to_string(), "dataType": "Number" });
         }
-        shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect(), 1);
+        shop.fault_proxy().inject(commit(), defect(), 1);
         // The message succeeds here, because another message has taken its place.
         assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
         let last = failures == 4;
@@ -146,10 +142,10 @@ async fn orders_with_conflicts_are_postponed_without_delaying_the_others() {
     let shop = fast_shop(false).await;
     shop.product("hot", 500, 10).await;
     let ada = shop.customer("ada");
-    order_later(&ada, "hot", json!({ "lines": [{ "productId": "hot", "quantity": 1 }] })).await;
+    order_later(&ada, "hot", basket("hot", 1)).await;
     order_later(&ada, "cold", things(1)).await;
     let messages = shop.take_messages().await;
-    let hot = Match::action("TransactWriteItems").when(|request| request.to_string().contains("p#hot"));
+    let hot = commit().when(|request| request.to_string().contains("p#hot"));
     shop.fault_proxy().inject(hot, Fault::conflict(2), usize::MAX);
     let left = undone(&shop.drain(&messages).await);
     shop.fault_proxy().heal();

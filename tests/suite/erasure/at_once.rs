@@ -1,13 +1,7 @@
 //! Erasures at the same moment as other requests.
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Shop};
-use tokio::task::JoinSet;
-
-use super::{cancel, erase, shop, things};
-use crate::invariants;
+use super::{cancel, erase, shop};
+use crate::prelude::*;
 
 /// A customer whose name, username and address contain `unmistakable`.
 async fn sign_up(shop: &Shop, id: &str) -> Client {
@@ -71,12 +65,11 @@ async fn changes_and_carts_at_the_same_moment_bring_nothing_back() {
         let (changing, path) = (client.clone(), format!("/customers/{id}"));
         running.spawn(async move {
             let body = json!({ "email": format!("unmistakable-new-{at}@example.com"), "name": "Unmistakable New" });
-            let reply = changing.send(Method::PATCH, &path, &[("if-match", "*")], Some(body.to_string())).await;
+            let reply = changing.patch(&path, "*", body).await;
             assert!([200, 404].contains(&reply.status), "{}", reply.body);
         });
         running.spawn(async move {
-            let path = format!("/customers/{id}/cart");
-            let reply = client.send(Method::PUT, &path, &[], Some(things(1).to_string())).await;
+            let reply = client.put(&format!("/customers/{id}/cart"), things(1)).await;
             assert!(reply.status == 200 || reply.body["type"] == "/problems/customer-erased", "{}", reply.body);
         });
     }

@@ -1,17 +1,12 @@
 //! The erasure of a customer erases the guests whom the customer has claimed.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::seed::rounds;
 
 use super::guests::{has_traces, introduce, order, shop, with_orders};
 use super::{cancel, erase};
 use crate::claimed_guests::claim;
 use crate::guests::ID;
-use crate::invariants;
+use crate::prelude::*;
 
 /// A shop in which ada has claimed a guest with finished orders.
 async fn with_claim() -> (Shop, [Value; 2]) {
@@ -33,9 +28,8 @@ async fn the_erasure_of_a_customer_erases_the_claimed_guests() {
     assert!(!json!(shop.dump().await).to_string().contains("claimedBy"));
     shop.admin().get(&format!("/guests/{ID}")).await.problem(Kind::NotFound);
     for order in &orders {
-        let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-        shop.customer("ada").get(&path).await.problem(Kind::NotFound);
-        assert_eq!(shop.admin().get(&path).await.expect(200)["total"], order["total"]);
+        shop.customer("ada").get(&format!("/orders/{}", order_id(order))).await.problem(Kind::NotFound);
+        assert_eq!(shop.admin().read(order).await["total"], order["total"]);
     }
     claim(&shop.admin(), "ada", ID).await.problem(Kind::NotFound);
     invariants::hold(&shop).await;
@@ -119,6 +113,6 @@ async fn a_claim_beside_the_erasure_of_the_guest_brings_nothing_back() {
         introduce(&shop).await;
         assert_eq!(erase(&shop.customer("ada"), "ada").await.status, 204);
         assert!(has_traces(&shop).await, "a stranger was erased");
-        shop.admin().send(Method::GET, &format!("/guests/{ID}"), &[], None).await.expect(200);
+        shop.admin().get(&format!("/guests/{ID}")).await.expect(200);
     }
 }

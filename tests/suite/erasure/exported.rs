@@ -1,16 +1,13 @@
 //! The export of everything about a customer.
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-
-use super::{advance, cancel, id, pay, request_return, shop, things};
+use super::{cancel, request_return, shop};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_has_the_profile_the_addresses_the_cart_and_every_order_with_its_parts() {
     let shop = shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
-    let cart = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(things(3).to_string())).await.expect(200);
+    let cart = ada.put("/customers/ada/cart", things(3)).await.expect(200);
     let home = json!({
         "name": "Ada Lovelace", "line1": "Chausseestrasse 1", "city": "Berlin", "postalCode": "10115", "country": "DE",
     });
@@ -19,19 +16,19 @@ async fn an_export_has_the_profile_the_addresses_the_cart_and_every_order_with_i
     let cancelled = ada.order("a", things(1)).await.expect(201);
     cancel(&ada, &cancelled, "changed my mind").await;
     let order = ada.order("b", things(2)).await.expect(201);
-    pay(&shop, &order).await;
+    shop.admin().capture(&order, "bank-1").await.expect(200);
     for status in ["SHIPPED", "DELIVERED"] {
-        advance(&shop, &order, status).await;
+        shop.admin().advance(&order, status).await.expect(200);
     }
     request_return(&ada, &order, "r", "too small").await;
     let flag = json!({ "reason": "a frequent sender" }).to_string();
-    admin.send(Method::PUT, &format!("/orders/{}/flag", id(&order)), &[], Some(flag)).await.expect(200);
+    admin.send(Method::PUT, &format!("/orders/{}/flag", order_id(&order)), &[], Some(flag)).await.expect(200);
 
     let all = ada.walk("/customers/ada/export", 100).await;
     let [profile, newest, oldest] = &all[..] else { panic!("{all:?}") };
     assert_eq!((&profile["customer"], &profile["cart"]), (&ada.get("/customers/ada").await.expect(200), &cart));
     assert_eq!(profile["addresses"], book);
-    assert_eq!(newest["order"], ada.get(&format!("/orders/{}", id(&order))).await.expect(200));
+    assert_eq!(newest["order"], ada.read(&order).await);
     assert_eq!(newest["order"]["returns"][0]["reason"], "too small");
     assert_eq!(newest["flag"]["reason"], "a frequent sender");
     assert_eq!(oldest["order"]["cancellation"]["reason"], "changed my mind");

@@ -1,18 +1,12 @@
 //! The rights of guests: staff read, export and erase them.
 
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::log::Log;
-use shop::queue::drain_source;
 use shop::seed::rounds;
-use shop::{Reply, Shop};
 
 use super::proof::{deployed, everything};
-use super::{advance, cancel, erase, id, pay, things};
+use super::{cancel, erase};
 use crate::guests::{ID, SECRET};
-use crate::invariants;
+use crate::prelude::*;
 
 fn is_found(text: &str) -> bool {
     text.to_lowercase().contains("unmistakable")
@@ -40,7 +34,7 @@ pub async fn order(shop: &Shop, key: &str) -> Reply {
 }
 
 async fn see(shop: &Shop, order: &Value) -> Reply {
-    let path = format!("/guests/{ID}/orders/{}", id(order));
+    let path = format!("/guests/{ID}/orders/{}", order_id(order));
     shop.nobody().send(Method::GET, &path, &[("guest-secret", SECRET)], None).await
 }
 
@@ -53,13 +47,13 @@ pub async fn with_orders(shop: &Shop) -> [Value; 2] {
     introduce(shop).await;
     let admin = shop.admin();
     let delivered = order(shop, "delivered").await.expect(201);
-    pay(shop, &delivered).await;
+    shop.admin().capture(&delivered, "bank-1").await.expect(200);
     let parcel = json!({ "carrier": "Post", "trackingNumber": "unmistakable-tracking" }).to_string();
-    let parcels = format!("/orders/{}/shipments", id(&delivered));
+    let parcels = format!("/orders/{}/shipments", order_id(&delivered));
     admin.send(Method::POST, &parcels, &[("idempotency-key", "parcel")], Some(parcel)).await.expect(201);
-    advance(shop, &delivered, "DELIVERED").await;
+    shop.admin().advance(&delivered, "DELIVERED").await.expect(200);
     let flag = json!({ "reason": "unmistakable flag" }).to_string();
-    admin.send(Method::PUT, &format!("/orders/{}/flag", id(&delivered)), &[], Some(flag)).await.expect(200);
+    admin.send(Method::PUT, &format!("/orders/{}/flag", order_id(&delivered)), &[], Some(flag)).await.expect(200);
     let cancelled = order(shop, "cancelled").await.expect(201);
     cancel(&admin, &cancelled, "unmistakable reason").await;
     [delivered, cancelled]
@@ -159,7 +153,7 @@ async fn a_guest_without_orders_is_erased_whole() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_of_a_guest_that_waits_during_the_erasure_is_refused() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
+    let shop = Shop::open_undrained().await;
     shop.product("thing", 1000, 100).await;
     introduce(&shop).await;
     let headers = [("guest-secret", SECRET), ("idempotency-key", "k"), ("prefer", "respond-async")];
@@ -219,23 +213,5 @@ async fn an_erasure_overtakes_an_order() {
         let late = shop.overtaken(&guest, "TransactWriteItems", order(&shop, "late"), erasing).await;
         late.problem(Kind::NotFound);
         assert!(!has_traces(&shop).await, "kept: {is_kept}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_erasure_of_a_guest_that_was_interrupted_is_finished_by_the_same_request() {
-    for action in ["DeleteItem", "UpdateItem", "TransactWriteItems"] {
-        for fault in [Fault::CutBefore, Fault::CutAfter] {
-            let shop = shop().await;
-            with_orders(&shop).await;
-            shop.fault_proxy().inject(Match::action(action), fault.clone(), 3);
-            let first = erase(&shop.admin(), ID).await;
-            if first.status != 204 {
-                first.problem(Kind::Throttled);
-            }
-            assert_eq!(erase(&shop.admin(), ID).await.status, 204);
-            assert!(!has_traces(&shop).await, "{action} {fault:?}");
-            invariants::hold(&shop).await;
-        }
     }
 }

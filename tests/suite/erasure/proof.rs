@@ -1,14 +1,11 @@
 //! The proof: a customer with unmistakable texts everywhere does what a customer can do, and is erased. Then the texts are
 //! searched for in the whole table with all keys of its indexes, in the queues, on the bus and in the log.
 
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::log::Log;
-use shop::queue::{DEAD_LETTERS, QUEUE, order_later};
+use shop::queue::{DEAD_LETTERS, QUEUE};
 
-use super::{advance, cancel, erase, id, request_return, things};
-use crate::invariants;
+use super::{cancel, erase, request_return};
+use crate::prelude::*;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
@@ -47,8 +44,7 @@ pub async fn everything(shop: &Shop, told: usize) -> [String; 3] {
 }
 
 async fn flag(shop: &Shop, order: &Value) {
-    let body = json!({ "reason": "zyx-flagged" }).to_string();
-    shop.admin().send(Method::PUT, &format!("/orders/{}/flag", id(order)), &[], Some(body)).await.expect(200);
+    shop.admin().flag(order, "zyx-flagged").await.expect(200);
 }
 
 /// The lines that a deployed function writes: those of the level INFO and above, without those of the laptop's stack.
@@ -68,15 +64,13 @@ async fn nothing_about_an_erased_customer_is_found_anywhere() {
         json!({ "username": REPLACED[0], "email": format!("{}@example.com", REPLACED[1]), "name": REPLACED[2] });
     zoe.post("/customers", first).await.expect(201);
     let then = json!({ "username": HELD[0], "email": format!("{}@example.com", HELD[1]), "name": HELD[2] });
-    let if_match = [("if-match", "\"1\"")];
-    zoe.send(Method::PATCH, "/customers/id-4711", &if_match, Some(then.to_string())).await.expect(200);
+    zoe.patch("/customers/id-4711", "\"1\"", then).await.expect(200);
     let cart = things(3).to_string();
     zoe.send(Method::PUT, "/customers/id-4711/cart", &[], Some(cart)).await.expect(200);
 
     let address =
         |line: &str| json!({ "name": "Z", "line1": line, "city": "Berlin", "postalCode": "10115", "country": "DE" });
-    let book = json!({ "addresses": [address("Zyx Street 1")] }).to_string();
-    zoe.send(Method::PUT, "/customers/id-4711/addresses", &[], Some(book)).await.expect(200);
+    zoe.put("/customers/id-4711/addresses", json!({ "addresses": [address("Zyx Street 1")] })).await.expect(200);
 
     let cancelled = zoe.order("a", things(1)).await.expect(201);
     cancel(&zoe, &cancelled, "zyx-cancelled").await;
@@ -85,13 +79,11 @@ async fn nothing_about_an_erased_customer_is_found_anywhere() {
     let body = json!({ "lines": things(2)["lines"], "giftCards": ["GIFT-A"], "shipTo": address("Zyx Way 2") });
     let delivered = zoe.order("c", body).await.expect(201);
     let parcel = json!({ "carrier": "Post", "trackingNumber": "zyx-tracking" }).to_string();
-    let path = format!("/orders/{}/shipments", id(&delivered));
+    let path = format!("/orders/{}/shipments", order_id(&delivered));
     admin.send(Method::POST, &path, &[("idempotency-key", "parcel")], Some(parcel)).await.expect(201);
-    advance(&shop, &delivered, "DELIVERED").await;
+    shop.admin().advance(&delivered, "DELIVERED").await.expect(200);
     let asked = request_return(&zoe, &delivered, "r", "zyx-returned").await;
-    let refusal = json!({ "accepted": false, "reason": "zyx-refused" });
-    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-    admin.post(&receipt, refusal).await.expect(200);
+    admin.receive(&asked, json!({ "accepted": false, "reason": "zyx-refused" })).await.expect(200);
     for order in [&cancelled, &delivered] {
         flag(&shop, order).await;
     }

@@ -8,13 +8,12 @@
 //! A consumer's event is redelivered until no part of it fails.
 
 use devstack::fault_proxy::Call;
-use serde_json::{Value, json};
 use shop::queue::QUEUE;
 
 use super::cases::{Ask, Caller, Case};
 use super::kinds::{Injection, Service};
 use super::world::{State, World, forget_moments, signature_of, timeless};
-use crate::invariants;
+use crate::prelude::*;
 
 /// The number of retries. On a busy machine, a request may time out without any fault.
 const ATTEMPTS: usize = 20;
@@ -153,7 +152,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
 
 async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outcome {
     match &case.ask {
-        Ask::Event(event) => deliver(world, case.function, event).await,
+        Ask::Event(event) => deliver(world, &case.function, event).await,
         Ask::Request { by, method, path, headers, body } => {
             let client = match by {
                 Caller::Customer(id) => world.shop.customer(id),
@@ -171,7 +170,7 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
                 "body": reply.body,
             });
             forget_moments(&mut answer);
-            match case.function {
+            match case.function.as_str() {
                 // The versions of a cart and of an address book are random.
                 "put-addresses" => answer["etag"] = Value::Null,
                 "put-cart" => {
@@ -240,7 +239,7 @@ const PLACES: [&str; 2] = ["place-guest-order", "place-order"];
 
 /// Places the queued orders, and returns the items of the table.
 async fn settle(world: &World, case: &Case) -> Vec<Value> {
-    if PLACES.contains(&case.function) {
+    if PLACES.contains(&case.function.as_str()) {
         let messages = world.shop.take_from(QUEUE).await;
         if !messages.is_empty() {
             let event = json!({ "Records": messages });
@@ -264,7 +263,7 @@ fn waits(case: &Case) -> bool {
 
 /// Removes the item of the queued order, unless the case itself writes or changes it.
 fn without_waiting(case: &Case, mut state: State) -> State {
-    if PLACES.contains(&case.function) {
+    if PLACES.contains(&case.function.as_str()) {
         state.retain(|item| item["EntityType"]["S"] != "queuedOrder");
     }
     state

@@ -1,28 +1,21 @@
 //! A shop with data for every case, and any number of copies of it.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use devstack::fault_proxy::{Call, Match};
+use devstack::fault_proxy::Call;
 use devstack::gateway::Invoke;
 use devstack::{FaultProxy, StartConsumer};
 use key_schema::entity::{Cart, CartLine};
-use key_schema::value::{ImageId, Timestamp};
+use key_schema::value::ImageId;
 use local::functions::start_all;
 use local::pretend_provider::{Keys, Ledger};
 use payments::stripe::signature;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::payments::Payments;
-use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 use shop::reconcile::reconciled;
 use shop::stream::{Tail, is_wanted};
-use shop::{Shop, eur, until};
 
 use super::guests::{FINISHED_GUEST, GUEST, GuestOfWorld, NEW_GUEST};
 use super::kinds::{Injection, Service};
-use crate::queue::things;
+use crate::prelude::*;
 
 /// The initial data of every copy.
 pub struct Seed {
@@ -119,17 +112,13 @@ impl World {
             shop.sign_up(id).await;
         }
         shop.product("thing", 1000, 100).await;
-        let spread = json!({
-            "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(1000),
-            "stock": 30, "cells": 3,
-        });
-        admin.post("/products", spread).await.expect(201);
+        shop.create("spread", json!({ "stock": 30, "cells": 3 })).await;
         shop.discount("TEN", 10, Some(5)).await;
         for card in ["GIFT", "USED"] {
             shop.gift_card(card, 700).await;
         }
-        let cart = json!({ "lines": [{ "productId": "thing", "quantity": 3 }] });
-        ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
+        let cart = basket("thing", 3);
+        ada.put("/customers/ada/cart", cart).await.expect(200);
         shop.put(&cart_of_bob()).await;
 
         let guest = json!({ "email": "grace@example.com", "name": "Grace" }).to_string();
@@ -147,8 +136,7 @@ impl World {
         addressed["shipTo"] =
             json!({ "name": "Grace", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
         let order = shop.nobody().send(Method::POST, &path, &headers, Some(addressed.to_string())).await.expect(201);
-        let cancellation = format!("/orders/{}/cancellation", text(&order["orderId"]));
-        admin.post(&cancellation, json!({ "reason": "too late" })).await.expect(200);
+        admin.cancel(&order, json!({ "reason": "too late" })).await.expect(200);
 
         let dear = json!({
             "lines": [{ "productId": "thing", "quantity": 1 }, { "productId": "spread", "quantity": 2 }],
@@ -156,18 +144,15 @@ impl World {
         });
         let pending = ada.order("pending", dear).await.expect(201);
         let paid = ada.order("paid", things(2)).await.expect(201);
-        let capture = format!("/invoices/{}/payments", text(&paid["invoice"]["invoiceId"]));
-        admin.post(&capture, json!({ "reference": "bank-1" })).await.expect(200);
+        admin.capture(&paid, "bank-1").await.expect(200);
         let flagged = ada.order("flagged", things(3)).await.expect(201);
-        let flag = format!("/orders/{}/flag", text(&flagged["orderId"]));
-        admin.send_to_any_version(Method::PUT, &flag, &json!({ "reason": "why" })).await.expect(200);
+        admin.flag(&flagged, "why").await.expect(200);
         let cancelled = ada.order("cancelled", things(1)).await.expect(201);
-        let capture = format!("/invoices/{}/payments", text(&cancelled["invoice"]["invoiceId"]));
-        admin.post(&capture, json!({ "reference": "bank-3" })).await.expect(200);
-        admin.post(&format!("/orders/{}/cancellation", text(&cancelled["orderId"])), json!({})).await.expect(200);
+        admin.capture(&cancelled, "bank-3").await.expect(200);
+        admin.cancel(&cancelled, json!({})).await.expect(200);
         let finished = shop.customer("zoe").order("finished", things(1)).await.expect(201);
-        let at = |what| format!("/orders/{}/{what}", text(&finished["orderId"]));
-        admin.send_to_any_version(Method::PUT, &at("flag"), &json!({ "reason": "why" })).await.expect(200);
+        let at = |what| format!("/orders/{}/{what}", order_id(&finished));
+        admin.put_if(&at("flag"), "*", json!({ "reason": "why" })).await.expect(200);
         admin.post(&at("cancellation"), json!({ "reason": "why" })).await.expect(200);
         let overdue = ada.order("overdue", things(1)).await.expect(201);
         let [started, due] = [ada.order("started", things(1)).await, ada.order("due", things(1)).await];
@@ -178,25 +163,23 @@ impl World {
         }
         // The same request again sees that the payment is authorized.
         shop.start_payment(&due).await.expect(200);
-        let shipped = json!({ "status": "SHIPPED" });
-        admin.post(&format!("/orders/{}/status", text(&due["orderId"])), shipped).await.expect(200);
+        admin.advance(&due, "SHIPPED").await.expect(200);
         let delivered = ada.order("delivered", things(3)).await.expect(201);
         let payment = shop.start_payment(&delivered).await.expect(200);
         shop.confirm(&payment, "pm_card_visa").await;
         shop.act_at_provider(&delivered, "capture").await;
         shop.start_payment(&delivered).await.expect(200);
-        let at = |what| format!("/orders/{}/{what}", text(&delivered["orderId"]));
+        let at = |what| format!("/orders/{}/{what}", order_id(&delivered));
         for status in ["SHIPPED", "DELIVERED"] {
             admin.post(&at("status"), json!({ "status": status })).await.expect(200);
         }
-        let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
+        let one = basket("thing", 1).to_string();
         let key = [("idempotency-key", "returned")];
         let returned = ada.send(Method::POST, &at("returns"), &key, Some(one)).await.expect(201);
         let parts = ada.order("parts", things(2)).await.expect(201);
-        let capture = format!("/invoices/{}/payments", text(&parts["invoice"]["invoiceId"]));
-        admin.post(&capture, json!({ "reference": "bank-4" })).await.expect(200);
+        admin.capture(&parts, "bank-4").await.expect(200);
         let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "carrier": "Post" }).to_string();
-        let shipments = format!("/orders/{}/shipments", text(&parts["orderId"]));
+        let shipments = format!("/orders/{}/shipments", order_id(&parts));
         let key = [("idempotency-key", "shipped")];
         let shipped = admin.send(Method::POST, &shipments, &key, Some(one)).await.expect(201);
         let report = shop.report_of(&started, "requires_capture").to_string();

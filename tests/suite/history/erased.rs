@@ -1,26 +1,20 @@
 //! Erased customers in a history: their tombstones move with the shop, and no older file brings them back.
 
-use http_api::Kind;
 use local::history::Options;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
 
 use super::{AFTER_EVERY_CHANGE, Temporary, assert_valid, exported, imported};
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
+use crate::prelude::*;
 
 /// A shop with ada, who was erased after she cancelled an order. Returns the exports before and after that.
 async fn erased() -> (Shop, String, String) {
-    let shop = Shop::with_ada().await;
-    shop.product("thing", 1000, 10).await;
+    let shop = Shop::selling("thing", 1000, 10).await;
     let ada = shop.customer("ada");
-    let lines = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    let order = ada.order("k", lines).await.expect(201);
-    let cancel = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
-    ada.post(&cancel, json!({ "reason": "unmistakable" })).await.expect(200);
+    let order = ada.order("k", basket("thing", 1)).await.expect(201);
+    ada.cancel(&order, json!({ "reason": "unmistakable" })).await.expect(200);
     let before = exported(&shop).await;
     assert!(before.contains("ada@example.com") && before.contains("unmistakable"));
-    assert_eq!(ada.send(Method::DELETE, "/customers/ada", &[], None).await.status, 204);
+    assert_eq!(ada.delete("/customers/ada").await.status, 204);
     let after = exported(&shop).await;
     (shop, before, after)
 }
@@ -72,12 +66,7 @@ async fn an_older_file_does_not_bring_an_erased_customer_back() {
 async fn an_audit_finds_what_an_erasure_left() {
     let (shop, _, _) = erased().await;
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
-    let name = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "c#ada" } },
-        "UpdateExpression": "SET #name = :name", "ExpressionAttributeNames": { "#name": "name" },
-        "ExpressionAttributeValues": { ":name": { "S": "Ada" } },
-    });
-    shop.dynamodb("UpdateItem", &name).await;
+    shop.set("c#ada", "c#ada", "name", json!({ "S": "Ada" })).await;
     let claim = key_schema::entity::EmailClaim {
         email: "ada@example.com".parse().expect("an address"),
         customer_id: "ada".parse().expect("an id"),

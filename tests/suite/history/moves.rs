@@ -1,20 +1,16 @@
 //! Imports while the shop moves to another table, and into a table of the second layout.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use key_schema::entity::{CopyTask, Phase};
 use lambda::Environment;
-use serde_json::json;
-use shop::{Shop, eur, until};
 use tokio::time::sleep;
 
 use super::{Temporary, environment, exported, file, imported, imported_to, open};
 use crate::counts::book::Book;
 use crate::moving::MovingShop;
 use crate::moving::copying::Operator;
+use crate::prelude::*;
 
 /// The environment of a command that knows both tables.
 fn of_both(moving: &MovingShop) -> Environment {
@@ -25,11 +21,7 @@ fn of_both(moving: &MovingShop) -> Environment {
 /// A random history with everything that orders have.
 async fn history(seed: u64) -> String {
     let shop = Shop::open().await;
-    let mut book = Book::open(&shop).await;
-    let mut rng = fastrand::Rng::with_seed(seed);
-    for _ in 0..8 {
-        book.write(&shop, &mut rng).await;
-    }
+    Book::of(&shop, seed, 8).await;
     exported(&shop).await
 }
 

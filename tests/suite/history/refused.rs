@@ -1,11 +1,10 @@
 //! Lines that cannot be imported: each is refused with its reason, and nothing of it is written.
 
 use local::history::Options;
-use serde_json::{Value, json};
-use shop::{Shop, eur};
 
 use super::{Temporary, imported};
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
+use crate::prelude::*;
 
 fn base() -> Vec<Value> {
     vec![

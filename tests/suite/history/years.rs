@@ -1,10 +1,8 @@
 //! A history of some years: where it shows, what it counts, and that nobody is told of it.
 
-use serde_json::{Value, json};
-use shop::{Shop, eur};
-
 use super::{AFTER_EVERY_CHANGE, Temporary, imported};
 use crate::invariants::breaches;
+use crate::prelude::*;
 use local::history::Options;
 
 /// The lines of a small history: an order in each year, in each closed status.
@@ -88,9 +86,7 @@ async fn a_history_shows_and_counts_in_its_own_years_and_nobody_is_told_of_it() 
     let orders: Vec<_> = shop.bus().events().into_iter().filter(|event| event["source"] == "till.orders").collect();
     assert_eq!(orders, Vec::<Value>::new());
     let (admin, ada) = (shop.admin(), shop.customer("ada"));
-    let ids = |items: &[Value]| {
-        items.iter().map(|item| item["orderId"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
-    };
+    let ids = |items: &[Value]| items.iter().map(|item| order_id(item).to_owned()).collect::<Vec<_>>();
 
     // The ten access patterns, in the years of the data.
     let customer = ada.get("/customers/ada").await.expect(200);

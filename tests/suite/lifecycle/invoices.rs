@@ -1,23 +1,21 @@
 //! Finding an order by its invoice.
 
-use http_api::Kind;
-use serde_json::json;
 use shop::imported::other_invoice_id;
 
 use super::Change::{Cancel, Capture, Refund};
-use super::{ask, shop_with_order, status, update};
-use crate::invariants;
+use super::{ask, shop_with_order};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invoice_is_found_before_it_is_in_the_index() {
     let (shop, order) = shop_with_order().await;
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-    update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK").await;
+    let (order_id, invoice_id) = (order_id(&order), invoice_id(&order));
+    shop.update(&format!("o#{order_id}"), &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK", &Value::Null).await;
     let (ada, path) = (shop.customer("ada"), format!("/invoices/{invoice_id}"));
     assert_eq!(ada.get(&path).await.expect(200), order["invoice"]);
     ada.get(&format!("{path}/payments")).await.expect(200);
     ask(&shop.admin(), &order, Capture).await.expect(200);
-    assert_eq!(status(&shop, &order).await, "PAID");
+    assert_eq!(shop.admin().status(&order).await, "PAID");
 }
 
 #[tokio::test(flavor = "multi_thread")]

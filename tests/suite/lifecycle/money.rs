@@ -1,16 +1,12 @@
 //! The money of cancelled orders.
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Shop, eur};
-
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order};
-use crate::invariants;
+use crate::prelude::*;
 
 /// The card payment of an order's invoice, as the API shows it.
 async fn card(shop: &Shop, order: &Value) -> Value {
-    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let id = invoice_id(order);
     let invoice = shop.admin().get(&format!("/invoices/{id}")).await.expect(200);
     let payments = invoice["payments"].as_array().expect("payments");
     payments.iter().find(|payment| payment["type"] == "card").expect("a card payment").clone()
@@ -29,8 +25,7 @@ async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
         }
         assert_eq!(card(&shop, &order).await, due, "{ways:?}");
         // A second payment under another reference is refused.
-        let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-        shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+        shop.admin().capture(&order, "bank-2").await.problem(Kind::InvalidTransition);
 
         ask(&shop.admin(), &order, Refund).await.expect(200);
         let refunded = json!({
@@ -38,8 +33,7 @@ async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
             "returned": amount, "refundReference": "back-1",
         });
         assert_eq!(card(&shop, &order).await, refunded, "{ways:?}");
-        let path = path.replace("/payments", "/refunds");
-        shop.admin().post(&path, json!({ "reference": "back-2" })).await.problem(Kind::InvalidTransition);
+        shop.admin().confirm_refund(&order, "back-2").await.problem(Kind::InvalidTransition);
         invariants::hold(&shop).await;
     }
     let (shop, order) = shop_with_order().await;
@@ -51,6 +45,5 @@ async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
 async fn another_reference_for_a_captured_payment_is_refused() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);
-    let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+    shop.admin().capture(&order, "bank-2").await.problem(Kind::InvalidTransition);
 }

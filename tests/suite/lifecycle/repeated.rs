@@ -1,12 +1,10 @@
 //! A retry after a lost answer or an inconsistent read is distinguished from another client's change.
 
-use devstack::fault_proxy::{Fault, Gate, Match};
-use serde_json::{Value, json};
-use shop::{Shop, until};
+use devstack::fault_proxy::Gate;
 
 use super::Change::{Cancel, Capture, Ship};
-use super::{ask, shop_with_order, status};
-use crate::invariants;
+use super::{ask, shop_with_order};
+use crate::prelude::*;
 
 /// Waits until a function has made this call.
 async fn until_asked(shop: &Shop, action: &str) {
@@ -18,7 +16,7 @@ async fn until_asked(shop: &Shop, action: &str) {
 async fn a_capture_that_is_reported_twice_is_not_refused_because_of_an_inconsistent_read() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    let (order_id, invoice_id) = (order_id(&order), invoice_id(&order));
     let captured = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
     // Like a Query that reads the header after the transaction and the invoice before it.
     let mut stale = captured.clone();
@@ -45,20 +43,20 @@ async fn a_flag_does_not_make_the_only_shipment_look_like_a_replay() {
     let (admin, shipped) = (shop.admin(), order.clone());
     let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
     until_asked(&shop, "UpdateItem").await;
-    let order_id = order["orderId"].as_str().unwrap();
+    let order_id = order_id(&order);
     let set =
         "SET EntityType = :kind, orderId = :order, reason = :kind, flaggedAt = :at, GSI1PK = :gsi, GSI1SK = :sort";
     let at = "2026-11-22T00:00:00.000Z";
-    let update = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": "flag" } },
-        "UpdateExpression": set,
-        "ExpressionAttributeValues": {
+    shop.update(
+        &format!("o#{order_id}"),
+        "flag",
+        set,
+        &json!({
             ":kind": { "S": "orderFlag" }, ":order": { "S": order_id }, ":at": { "S": at },
             ":gsi": { "S": "flagged" }, ":sort": { "S": format!("{at}#{order_id}") },
-        },
-    });
-    shop.dynamodb("UpdateItem", &update).await;
+        }),
+    )
+    .await;
     gate.open();
     let reply = asking.await.expect("a reply");
     assert_eq!(reply.header("idempotent-replayed"), None);
@@ -86,7 +84,7 @@ async fn a_change_whose_answer_was_lost_is_applied_once() {
             reply.expect(200);
             shop.fault_proxy().heal();
             invariants::hold(&shop).await;
-            assert_eq!(status(&shop, &order).await, becomes);
+            assert_eq!(shop.admin().status(&order).await, becomes);
         }
     }
 }

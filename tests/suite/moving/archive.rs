@@ -3,7 +3,6 @@
 mod damages;
 
 use shop::kills::for_steps;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
@@ -17,11 +16,11 @@ use lambda::Environment;
 use local::archive::{Against, Location, Record, Sums, Table, Units, Verdict, Written, verify, write};
 use md5::{Digest as _, Md5};
 use objects::Bucket;
-use serde_json::{Value, json};
 
 use super::MovingShop;
 use super::copying::{Operator, busy_shop};
 use super::in_step::send_all_events;
+use crate::prelude::*;
 
 const BUCKET: &str = "till-local-archive-bucket";
 const UNITS: Units = Units { per_second: 1_000_000, workers: 3 };
@@ -223,15 +222,9 @@ async fn an_item_that_expires_meanwhile_is_no_difference() {
     left.moving.enter(Phase::Next).await;
     let carts = left.moving.tables().await[0].keys().filter(|(_, sort)| sort == "cart").count();
     assert!(carts > 2, "{carts} carts");
-    let soon = json!({
-        "TableName": left.moving.shop.table(),
-        "Key": { "PK": { "S": "c#c1" }, "SK": { "S": "cart" } },
-        "UpdateExpression": "SET expiresAt = :soon",
-        "ExpressionAttributeValues": { ":soon": { "N": "1700000000" } },
-    });
-    left.moving.shop.dynamodb("UpdateItem", &soon).await;
+    left.moving.shop.set("c#c1", "cart", "expiresAt", json!({ "N": "1700000000" })).await;
     left.write("expiring", 3).await;
-    left.moving.shop.dynamodb("DeleteItem", &json!({ "TableName": soon["TableName"], "Key": soon["Key"] })).await;
+    left.moving.shop.delete("c#c1", "cart").await;
     let verdict = left.verify("expiring").await;
     assert_eq!((verdict.findings, verdict.expiring), (vec![], 1));
     assert_eq!(left.verify_alone("expiring").await.findings, [], "the record counts the same items");

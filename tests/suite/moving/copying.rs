@@ -1,24 +1,16 @@
 //! Copying one table to the other while the shop is open.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
 use copying::steps::Obstacle;
 use copying::{Copier, Error, Mover, Pace, Repairs};
 use key_schema::entity::{Cart, CopyProgress, CopyTask, Phase, Side};
 use key_schema::layout::Layout;
-use key_schema::value::Timestamp;
 use lambda::FromEnvironment as _;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::kills::for_steps;
-use shop::{Shop, until};
 use table::{Budget, Pairs, Write};
-use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::MovingShop;
+use super::functions::make_stale;
+use crate::prelude::*;
 
 /// The operator of a move, who does not wait for anything to settle: the functions read the phase before each request.
 pub struct Operator {
@@ -147,51 +139,11 @@ pub(super) async fn shop_once(moving: &MovingShop, at: usize) {
     assert!(matches!(reply.status, 201 | 202), "{}", reply.body);
     let path = format!("/customers/{customer}/cart");
     if at.is_multiple_of(3) {
-        client.send(Method::DELETE, &path, &[], None).await;
+        client.delete(&path).await;
     } else {
-        let reply = client.send(Method::PUT, &path, &[], Some(lines.to_string())).await;
+        let reply = client.put(&path, lines).await;
         assert!(reply.status < 300, "{}", reply.body);
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
-    let moving = Arc::new(busy_shop().await);
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-
-    let (stop, mut shoppers) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
-    for shopper in 0..3 {
-        let (moving, stop) = (Arc::clone(&moving), Arc::clone(&stop));
-        shoppers.spawn(async move {
-            let mut at = 100 + shopper * 1000;
-            while !stop.load(Ordering::Relaxed) {
-                shop_once(&moving, at).await;
-                at += 1;
-            }
-        });
-    }
-    let state = operator.mover.state().await.expect("the state");
-    operator.mover.start(&state, CopyTask::Copy, 3).await.expect("the run starts");
-    let mut kills = 0;
-    for steps in (2..).map(|round| 1 << round.min(14)) {
-        let state = operator.mover.state().await.expect("the state");
-        let mut left = state.segments.into_iter().filter(|segment| !segment.is_done).peekable();
-        if left.peek().is_none() {
-            break;
-        }
-        for segment in left {
-            // Dropped in the middle of whatever it does.
-            let mut worker = operator.worker();
-            let work = Box::pin(worker.work(segment, None, |_| {}));
-            kills += u32::from(for_steps(steps, work).await.is_none());
-        }
-        operator.repair().await;
-    }
-    stop.store(true, Ordering::Relaxed);
-    shoppers.join_all().await;
-    assert!(kills > 0, "no worker was killed");
-    operator.assert_equal(&moving).await;
 }
 
 /// The second table holds what an earlier attempt left: stale items, and items that are deleted since.
@@ -206,7 +158,7 @@ async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gon
         shop_once(&moving, at).await;
     }
     let cart = "/customers/c1/cart";
-    moving.shop.customer("c1").send(Method::DELETE, cart, &[], None).await;
+    moving.shop.customer("c1").delete(cart).await;
     let stale = moving.differences().await.len();
     assert!(stale > 20 && moving.tables().await[0].len() > before, "{stale}");
 
@@ -228,18 +180,7 @@ async fn differences_made_by_hand_are_named_refused_and_mended() {
     operator.step(Phase::Compare).await;
     assert_eq!(operator.obstacles(Phase::Handover).await, [Obstacle::NotCompared]);
 
-    let text = |text: &str| json!({ "S": text });
-    let key = |partition: &str| json!({ "PK": text(partition), "SK": text("META") });
-    let change = json!({
-        "TableName": moving.next, "Key": key("PRODUCT#p1"), "UpdateExpression": "SET #name = :name",
-        "ExpressionAttributeNames": { "#name": "name" }, "ExpressionAttributeValues": { ":name": text("another") },
-    });
-    moving.shop.dynamodb("UpdateItem", &change).await;
-    moving.shop.dynamodb("DeleteItem", &json!({ "TableName": moving.next, "Key": key("PRODUCT#p2") })).await;
-    let mut extra = key("PRODUCT#extra");
-    extra["EntityType"] = text("product");
-    moving.shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": extra })).await;
-
+    make_stale(&moving, Phase::Compare).await;
     let mut found = differing(&operator.run(CopyTask::Compare).await);
     found.sort();
     assert_eq!(found, ["p#extra p#extra", "p#p1 p#p1", "p#p2 p#p2"]);

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use devstack::fault_proxy::{Access, Call};
 use key_schema::entity::Phase;
-use reqwest::Method;
-use serde_json::json;
 use shop::engine::{Feature, lacks};
 
 use super::MovingShop;
+use crate::prelude::*;
 
 /// The units of the first table and of the next one, each with its indexes.
 type Units = [f64; 2];
@@ -50,8 +49,7 @@ async fn costs_in(phase: Phase) -> [Cost; 3] {
     }
     let ada = shop.customer("ada");
     let put_cart = async || {
-        let body = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] }).to_string();
-        ada.send(Method::PUT, "/customers/ada/cart", &[], Some(body)).await.expect(200);
+        ada.put("/customers/ada/cart", basket("pot", 1)).await.expect(200);
     };
     put_cart().await;
     let cart = cost(&moving, put_cart()).await;
@@ -59,7 +57,7 @@ async fn costs_in(phase: Phase) -> [Cost; 3] {
     let placed = cost(&moving, async {
         let lines = json!([{ "productId": "pot", "quantity": 1 }, { "productId": "cup", "quantity": 1 }]);
         let placed = ada.order("first", json!({ "lines": lines })).await.expect(201);
-        placed["orderId"].as_str().expect("an id").clone_into(&mut order);
+        order_id(&placed).clone_into(&mut order);
     });
     let placed = placed.await;
     let read = cost(&moving, async { _ = ada.get(&format!("/orders/{order}")).await.expect(200) }).await;

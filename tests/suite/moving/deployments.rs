@@ -3,20 +3,19 @@
 use copying::steps::Obstacle;
 use key_schema::entity::{CopyTask, Phase};
 use key_schema::layout::Layout;
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::Shop;
+use shop::set_everywhere;
 use shop::tables::name_of;
 
 use super::MovingShop;
 use super::copying::Operator;
 use crate::invariants::breaches_of;
+use crate::prelude::*;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
 
 fn pots(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "pot", "quantity": quantity }] })
+    basket("pot", quantity)
 }
 
 /// The breaches that an audit of the first table finds.
@@ -31,8 +30,7 @@ async fn breaches(shop: &Shop) -> Vec<String> {
 async fn order(shop: &Shop, key: &str, before: u64) {
     let ada = shop.customer("ada");
     let order = ada.order(key, pots(2)).await.expect(201);
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    assert_eq!(ada.get(&path).await.expect(200), order);
+    assert_eq!(ada.read(&order).await, order);
     let listed = ada.get("/customers/ada/orders").await.expect(200);
     assert_eq!(listed["items"][0]["orderId"], order["orderId"]);
     assert_eq!(listed["items"].as_array().expect("items").len() as u64, before + 1);
@@ -85,9 +83,7 @@ async fn go_to(operator: &Operator, phase: Phase) {
 /// A shop with two tables, a customer and a product, whose orders are counted.
 async fn open_shop() -> MovingShop {
     let open = Shop::open_moving_with("v1-v2", |template| {
-        for function in &mut template.functions {
-            function.environment.insert("MOVE_CACHE_MILLISECONDS".to_owned(), "0".to_owned());
-        }
+        set_everywhere(template, "MOVE_CACHE_MILLISECONDS", "0");
     });
     let moving = MovingShop::of(open.await);
     moving.shop.sign_up("ada").await;

@@ -1,16 +1,14 @@
 //! The functions of a move survive every fault at every call.
 
-use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
-use serde_json::json;
 use shop::seed::{random, sample};
-use shop::{Shop, until};
 
 use super::MovingShop;
 use super::copying::Operator;
 use super::functions::{hurried, leave_repair, make_stale, message};
 use crate::every_fault::kinds::{Injection, Service, injections};
+use crate::prelude::*;
 
 const QUEUE: &str = "till-local-copy-queue";
 

@@ -1,20 +1,15 @@
 //! A run by the functions of the stack, fed by the queue.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use copying::Assignment;
 use devstack::Template;
-use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Phase, Repair};
-use key_schema::value::Timestamp;
-use serde_json::{Value, json};
+use shop::PATIENCE;
 use shop::events::event;
 use shop::kills::Kills;
-use shop::{PATIENCE, Shop, until};
 
 use super::MovingShop;
 use super::copying::{Operator, busy_shop, fill};
+use crate::prelude::*;
 use crate::roles::in_vain;
 
 const QUEUE: &str = "till-local-copy-queue";
@@ -193,11 +188,8 @@ pub(super) async fn make_stale(moving: &MovingShop, phase: Phase) -> [ItemKey; 3
         let partition = format!("{prefix}{product}");
         json!({ "PK": text(&partition), "SK": text(sort.unwrap_or(&partition)) })
     };
-    let change = json!({
-        "TableName": table, "Key": key("p1"), "UpdateExpression": "SET #name = :name",
-        "ExpressionAttributeNames": { "#name": "name" }, "ExpressionAttributeValues": { ":name": text("another") },
-    });
-    moving.shop.dynamodb("UpdateItem", &change).await;
+    let p1 = format!("{prefix}p1");
+    moving.shop.set_in(table, [&p1, sort.unwrap_or(&p1)], "name", text("another")).await;
     moving.shop.dynamodb("DeleteItem", &json!({ "TableName": table, "Key": key("p2") })).await;
     let mut extra = key("extra");
     extra["EntityType"] = text("product");
@@ -245,8 +237,7 @@ async fn every_permission_of_the_functions_is_needed_by_a_call() {
         assert!(moving.differences().await.is_empty(), "{phase:?}");
     }
     // A function that runs longer than a page sends its message again.
-    let send = json!({ "MessageBody": "{}" });
-    assert_eq!(moving.shop.sqs_as("CopyItems", "SendMessage", QUEUE, send).await.0, 200);
+    assert_eq!(moving.shop.sqs_as("CopyItems", "SendMessage", QUEUE, json!({ "MessageBody": "{}" })).await.0, 200);
     let mut functions = moving.shop.template().functions.clone();
     functions.retain(|function| ["CopyItems", "RepairCopies"].contains(&function.logical_id.as_str()));
     let vain: BTreeSet<_> = in_vain(&functions, &moving.shop.guard().rulings()).into_iter().collect();

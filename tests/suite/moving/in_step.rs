@@ -1,14 +1,11 @@
 //! Writing both tables in step.
 
-use std::collections::BTreeSet;
-
-use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::Phase;
 use local::functions;
-use serde_json::{Value, json};
 use shop::events::{event, functions_by_event_time};
 
 use super::MovingShop;
+use crate::prelude::*;
 use crate::sample_events::is_expected;
 
 /// Sends the sample events of all functions, and checks the answers.
@@ -51,8 +48,7 @@ async fn in_the_first_and_the_last_phase_one_table_alone_is_read_and_written() {
         let shop = &moving.shop;
         shop.sign_up("ada").await;
         shop.product("pot", 1000, 5).await;
-        let body = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
-        let order = shop.customer("ada").order("first", body).await.expect(201);
+        let order = shop.customer("ada").order("first", basket("pot", 2)).await.expect(201);
         let listed = shop.customer("ada").get("/customers/ada/orders").await.expect(200);
         assert_eq!(listed["items"][0]["orderId"], order["orderId"], "{phase:?}");
         assert_eq!(shop.available("pot").await, 3, "{phase:?}");
@@ -103,8 +99,7 @@ async fn a_change_of_an_item_that_is_not_copied_yet_leaves_a_repair_and_no_part_
     view().await;
     moving.enter(Phase::Both).await;
     view().await;
-    let body = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
-    shop.customer("ada").order("first", body).await.expect(201);
+    shop.customer("ada").order("first", basket("pot", 2)).await.expect(201);
     let ([first, next], [repairs, none]) = (moving.tables().await, moving.repairs().await);
     assert!(none.is_empty());
     assert!(next.iter().all(|(key, item)| first.get(key) == Some(item)), "{next:?}");
@@ -132,7 +127,7 @@ async fn a_single_write_that_is_not_answered_is_done_once_in_both_tables() {
         shop.product("pot", 1000, 5).await;
         let faults = [Fault::CutAfter, Fault::CutAfter, Fault::InternalError, Fault::CutBefore];
         for fault in faults {
-            shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault.clone(), 1);
+            shop.fault_proxy().inject(commit(), fault.clone(), 1);
             let view = shop.nobody().post("/products/pot/views", json!({})).await;
             assert_eq!(view.status, 204, "{phase:?}, {fault:?}");
         }
@@ -151,12 +146,8 @@ async fn a_copy_that_differs_never_decides() {
     moving.enter(Phase::Both).await;
     shop.product("pot", 1000, 5).await;
     shop.sign_up("ada").await;
-    let change = json!({
-        "TableName": moving.next, "Key": { "PK": { "S": "PRODUCT#pot" }, "SK": { "S": "STOCK" } },
-        "UpdateExpression": "SET available = :none", "ExpressionAttributeValues": { ":none": { "N": "0" } },
-    });
-    shop.dynamodb("UpdateItem", &change).await;
-    let order = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
+    shop.set_in(&moving.next, ["PRODUCT#pot", "STOCK"], "available", json!({ "N": "0" })).await;
+    let order = basket("pot", 2);
     shop.customer("ada").order("first", order.clone()).await.expect(201);
     assert_eq!(shop.available("pot").await, 3);
     moving.assert_in_step("the order").await;

@@ -1,20 +1,17 @@
 //! Comparing the two tables by access pattern.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use copying::{Answers, Choice, Comparison, Copier, Pace};
 use key_schema::entity::{CopyTask, Phase, Side};
 use key_schema::layout::PATTERNS;
 use lambda::FromEnvironment as _;
-use reqwest::Method;
-use serde_json::json;
 use table::{Pairs, Segment};
 
 use super::MovingShop;
 use super::copying::{Operator, busy_shop, shop_once};
 use super::in_step::send_all_events;
+use crate::prelude::*;
 
 /// The answers of all segments, by the number of the pattern and its question.
 async fn compare(moving: &MovingShop, choice: Choice) -> BTreeMap<(u8, &'static str), Answers> {
@@ -55,10 +52,10 @@ async fn equal_tables_answer_every_pattern_alike() {
     moving.shop.sign_up("bob").await;
     moving.shop.product("cup", 1000, 5).await;
     let (bob, admin) = (moving.shop.customer("bob"), moving.shop.admin());
-    let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+    let lines = basket("cup", 1);
     let order = bob.order("first", lines.clone()).await.expect(201);
-    bob.send(Method::PUT, "/customers/bob/cart", &[], Some(lines.to_string())).await.expect(200);
-    let flag = format!("/orders/{}/flag", order["orderId"].as_str().expect("an id"));
+    bob.put("/customers/bob/cart", lines).await.expect(200);
+    let flag = format!("/orders/{}/flag", order_id(&order));
     admin.send(Method::PUT, &flag, &[], Some(r#"{"reason":"odd"}"#.to_owned())).await.expect(200);
     for choice in [Choice::All, sample(1000)] {
         let answers = compare(&moving, choice.clone()).await;
@@ -79,29 +76,22 @@ async fn a_wrong_key_in_an_index_is_found_by_its_pattern_and_its_item() {
     shop.product("pot", 1000, 100).await;
     let mut orders = Vec::new();
     for at in 0..12 {
-        let body = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] });
-        let order = shop.customer("ada").order(&format!("order-{at}"), body).await.expect(201);
-        orders.push(order["orderId"].as_str().expect("an id").to_owned());
+        let order = shop.customer("ada").order(&format!("order-{at}"), basket("pot", 1)).await.expect(201);
+        orders.push(order_id(&order).to_owned());
     }
     assert_eq!(differing(&compare(&moving, Choice::All).await), BTreeMap::new());
 
-    let wrong = |order: &str, name: &str, value: &str| {
-        json!({
-            "TableName": moving.next,
-            "Key": { "PK": { "S": format!("ORDER#{order}") }, "SK": { "S": "META" } },
-            "UpdateExpression": "SET #name = :value",
-            "ExpressionAttributeNames": { "#name": name },
-            "ExpressionAttributeValues": { ":value": { "S": value } },
-        })
+    let spoil = async |order: &str, name: &str, value: &str| {
+        shop.set_in(&moving.next, [&format!("ORDER#{order}"), "META"], name, json!({ "S": value })).await;
     };
     let partition = |order: &str| BTreeSet::from([format!("o#{order}")]);
-    shop.dynamodb("UpdateItem", &wrong(&orders[3], "GSI1PK", "STATUS#SHIPPED#0")).await;
+    spoil(&orders[3], "GSI1PK", "STATUS#SHIPPED#0").await;
     for choice in [Choice::All, sample(1000)] {
         let found = differing(&compare(&moving, choice).await);
         assert_eq!(found, BTreeMap::from([(15, partition(&orders[3]))]), "the orders of a status");
     }
     // Such a partition of another customer has no question of its own: nobody has the id.
-    shop.dynamodb("UpdateItem", &wrong(&orders[7], "GSI2PK", "CUSTOMER#nobody")).await;
+    spoil(&orders[7], "GSI2PK", "CUSTOMER#nobody").await;
     let found = differing(&compare(&moving, Choice::All).await);
     let of_customer = partition(&orders[7]);
     let expected = BTreeMap::from([(11, of_customer.clone()), (12, of_customer), (15, partition(&orders[3]))]);

@@ -1,18 +1,16 @@
 //! How functions learn the phase of a move, and what they report while the tables are compared.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
 use key_schema::entity::Phase;
 use key_schema::layout::CartOfCustomer;
 use lambda::FromEnvironment as _;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::log::Log;
 use table::Reader;
 
 use super::MovingShop;
+use crate::prelude::*;
 
 /// The time for which the phase is used.
 const CACHE: Duration = Duration::from_millis(400);
@@ -57,16 +55,16 @@ async fn a_planted_difference_makes_a_metric_and_equal_tables_make_none() {
     let (log, _logging) = Log::begin();
     shop.sign_up("ada").await;
     shop.product("pot", 1000, 5).await;
-    let lines = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] });
+    let lines = basket("pot", 1);
     let order = ada.order("first", lines.clone()).await.expect(201);
-    ada.send(Method::PUT, "/customers/ada/cart", &[], Some(lines.to_string())).await.expect(200);
+    ada.put("/customers/ada/cart", lines).await.expect(200);
     let paths = ["/customers/ada", "/customers/ada/orders", "/customers/ada/cart", "/products/pot"];
     for path in paths {
         ada.get(path).await.expect(200);
     }
     assert!(!log.take().contains("CopiesDiffer"), "the tables are equal");
 
-    let id = order["orderId"].as_str().expect("an id");
+    let id = order_id(&order);
     let header = format!("ORDER#{id}");
     for (path, partition, sort) in [
         ("/customers/ada", "CUSTOMER#ada", "META"),
@@ -98,4 +96,17 @@ async fn a_planted_difference_makes_a_metric_and_equal_tables_make_none() {
         ada.get(path).await.expect(200);
     }
     assert!(!log.take().contains("CopiesDiffer"), "the tables are equal again");
+}
+
+/// A phase that cannot be read is not guessed.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_phase_a_request_fails_and_asks_for_a_retry() {
+    let moving = MovingShop::open().await;
+    moving.enter(Phase::Both).await;
+    moving.shop.sign_up("ada").await;
+    moving.shop.fault_proxy().inject(Match::action("BatchGetItem").when(is_of_the_phase), Fault::InternalError, 1000);
+    let reply = moving.shop.customer("ada").get("/customers/ada").await;
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    moving.shop.fault_proxy().heal();
+    moving.shop.customer("ada").get("/customers/ada").await.expect(200);
 }

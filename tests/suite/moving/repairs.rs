@@ -1,18 +1,16 @@
 //! Repairs by the function of the stack, some of which fail.
 
-use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use key_schema::entity::{CopyTask, ItemKey, Phase};
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::MovingShop;
 use super::copying::{Operator, copied_shop};
 use super::functions::{leave_repair, make_stale};
+use crate::prelude::*;
 
 /// More than are read at once.
 const FAILING: usize = 30;

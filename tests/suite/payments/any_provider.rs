@@ -4,12 +4,10 @@
 //! can do, too: the payment method is named before the confirmation, and an authorization has no webhook, so the customer
 //! resumes the payment.
 
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::provider::Provider;
 
-use super::{id, order};
-use crate::invariants;
+use super::order;
+use crate::prelude::*;
 
 const VISA: &str = "pm_card_visa";
 const FAILS: &str = "pm_card_chargeCustomerFail";
@@ -46,10 +44,6 @@ async fn at_provider(provider: &Provider, payment: &Value) -> (String, i64, i64)
     (status, captured, refunded)
 }
 
-async fn cancel(shop: &Shop, order: &Value) {
-    shop.customer("ada").post(&format!("/orders/{}/cancellation", id(order)), json!({})).await.expect(200);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paid_order_is_captured_when_it_is_shipped() {
     let (shop, provider) = shop().await;
@@ -58,8 +52,7 @@ async fn a_paid_order_is_captured_when_it_is_shipped() {
     assert_eq!((status, &payment["status"], payment.get("clientSecret")), (200, &json!("authorized"), None));
     assert_eq!(at_provider(&provider, &payment).await, ("requires_capture".to_owned(), 0, 0));
 
-    let path = format!("/orders/{}/status", id(&order));
-    shop.admin().post(&path, json!({ "status": "SHIPPED" })).await.expect(200);
+    shop.admin().advance(&order, "SHIPPED").await.expect(200);
     shop.await_payment(&order, "captured").await;
     assert_eq!(at_provider(&provider, &payment).await, ("succeeded".to_owned(), 2000, 0));
     // The provider's own signature is genuine.
@@ -74,12 +67,11 @@ async fn the_money_of_cancelled_orders_goes_back() {
     let opened = shop.start_payment(&open).await.expect(200);
     let (reservation, _) = pay(&shop, &provider, &reserved, VISA).await;
     let (charge, _) = pay(&shop, &provider, &captured, VISA).await;
-    let invoice = captured["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({})).await.expect(200);
+    shop.admin().capture(&captured, None).await.expect(200);
     shop.await_payment(&captured, "captured").await;
 
     for order in [&open, &reserved, &captured] {
-        cancel(&shop, order).await;
+        shop.customer("ada").cancel(order, json!({})).await.expect(200);
     }
     shop.await_payment(&captured, "refunded").await;
     shop.settle_payments().await;
@@ -100,7 +92,7 @@ async fn a_declined_payment_is_told_and_ends_with_its_order() {
     assert_eq!((status, &payment["status"]), (402, &json!("declined")));
     assert!(payment["clientSecret"].is_string(), "the customer may pay with another card");
     shop.await_webhook(&provider).await;
-    cancel(&shop, &order).await;
+    shop.customer("ada").cancel(&order, json!({})).await.expect(200);
     shop.settle_payments().await;
     assert_eq!(at_provider(&provider, &payment).await, ("canceled".to_owned(), 0, 0));
     invariants::hold(&shop).await;

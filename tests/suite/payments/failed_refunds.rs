@@ -1,11 +1,10 @@
 //! Refunds that fail at the provider after it accepted them: staff are told, and nothing else happens.
 
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::log::Log;
 
 use super::reports::now;
-use super::{VISA, cancel, id, order, shop};
+use super::{VISA, cancel, order, shop};
+use crate::prelude::*;
 
 const METRIC: &str = "PaymentMismatches";
 
@@ -14,8 +13,7 @@ async fn refunded(shop: &Shop) -> Value {
     let order = order(shop, "k").await;
     shop.pay(&order, VISA).await;
     shop.await_payment(&order, "authorized").await;
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({})).await.expect(200);
+    shop.admin().capture(&order, None).await.expect(200);
     shop.await_payment(&order, "captured").await;
     cancel(shop, &order).await;
     shop.await_payment(&order, "refunded").await;
@@ -41,13 +39,13 @@ async fn a_refund_that_fails_later_changes_nothing_and_is_told_each_time() {
     let (log, _logging) = Log::begin();
 
     let key = shop.webhook_secret().to_owned();
-    let of_till = json!({ "orderId": id(&order) });
+    let of_till = json!({ "orderId": order_id(&order) });
     // Somebody made the last one in the provider's dashboard: only its payment names the order.
     for metadata in [&of_till, &of_till, &json!({})] {
         log.take();
         shop.report(&key, now(), &failure(&shop, &order, "failed", metadata)).await.expect(204);
         let said = log.take();
-        let named = [METRIC, "ERROR", "a refund has failed", id(&order), &shop.intent(&order).id, "re_test"];
+        let named = [METRIC, "ERROR", "a refund has failed", order_id(&order), &shop.intent(&order).id, "re_test"];
         assert!(named.iter().all(|part| said.contains(part)), "{said}");
         assert_eq!(shop.dump().await, before);
     }

@@ -1,13 +1,10 @@
 //! Reports that are not to be believed change nothing, and are told: to the sender, in the log, and as a metric.
 
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
 use shop::log::Log;
 
 use super::reports::now;
-use super::{VISA, id, order, shop};
+use super::{VISA, order, shop};
+use crate::prelude::*;
 
 fn changed(mut report: Value, field: &str, value: Value) -> Value {
     report["data"]["object"][field] = value;
@@ -103,6 +100,5 @@ async fn a_report_that_is_too_large_is_refused() {
     }
     let large = changed(shop.report_of(&order, "requires_capture"), "description", json!("x".repeat(60_000)));
     shop.report_text(shop.webhook_secret(), now(), large.to_string()).await.expect(204);
-    let id = id(&order);
-    assert_eq!(shop.admin().get(&format!("/orders/{id}")).await.expect(200)["status"], "PAID");
+    assert_eq!(shop.admin().read(&order).await["status"], "PAID");
 }

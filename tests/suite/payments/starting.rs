@@ -1,31 +1,7 @@
 //! Payments that are started after an earlier one ended or after their order did, and payments of too small an amount.
 
-use http_api::Kind;
-use serde_json::json;
-
-use super::{VISA, cancel, id, order, shop};
-use crate::invariants;
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_customer_whose_authorization_lapsed_pays_again_with_another_intent() {
-    let shop = shop().await;
-    let order = order(&shop, "k").await;
-    let first = shop.start_payment(&order).await.expect(200);
-    shop.confirm(&first, VISA).await;
-    shop.await_payment(&order, "authorized").await;
-    let intent = first["intentId"].as_str().expect("an id");
-    shop.payments().provider.let_authorization_lapse(intent).expect("it is authorized");
-    shop.await_payment(&order, "expired").await;
-
-    let second = shop.start_payment(&order).await.expect(200);
-    assert_eq!(second["status"], "pending");
-    assert_ne!(second["intentId"], first["intentId"]);
-    assert!(second["clientSecret"].is_string(), "{second}");
-    assert_eq!(shop.start_payment(&order).await.expect(200), second);
-    shop.confirm(&second, VISA).await;
-    assert_eq!(shop.await_payment(&order, "authorized").await["status"], "PAID");
-    invariants::hold(&shop).await;
-}
+use super::{VISA, cancel, order, shop};
+use crate::prelude::*;
 
 /// The intent of a cancelled order stays open at the provider until it is voided.
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +18,7 @@ async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
     cancel(&shop, &cancelled).await;
     for (order, state) in [(&expired, "expired"), (&cancelled, "voided")] {
         let payment = shop.start_payment(order).await.expect(200);
-        assert_eq!((&payment["status"], payment.get("clientSecret")), (&json!(state), None), "{}", id(order));
+        assert_eq!((&payment["status"], payment.get("clientSecret")), (&json!(state), None), "{}", order_id(order));
     }
     shop.bus().heal();
     shop.settle_payments().await;
@@ -69,7 +45,7 @@ async fn an_amount_that_is_too_small_for_a_card_is_refused_and_changes_nothing()
         assert_eq!(problem["cardAmount"], json!({ "amount": 49, "currency": "EUR" }));
         assert_eq!(shop.dump().await, before);
     }
-    assert_eq!(shop.payments().provider.ledger().of_order(id(&small)).count(), 0);
+    assert_eq!(shop.payments().provider.ledger().of_order(order_id(&small)).count(), 0);
     shop.pay(&least, VISA).await;
     shop.await_payment(&least, "authorized").await;
     cancel(&shop, &small).await;

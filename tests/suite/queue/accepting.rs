@@ -1,21 +1,10 @@
 //! Accepting an order into the queue: its cost, partial failures, and orders that are not accepted.
 
-use axum::Router;
-use axum::http::StatusCode;
-use devstack::Endpoints;
-use devstack::fault_proxy::{Access, Consumed, Fault, Match, WriteLimit};
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use local::functions;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::events::event;
-use shop::queue::order_later;
+use devstack::fault_proxy::{Access, Consumed, WriteLimit};
 use shop::queue::{DEAD_LETTERS, QUEUE};
-use shop::{Client, eur, until};
-use tokio::net::TcpListener;
 
-use super::{GIVE_UP, assert_accepted, commit, idle_shop, settled, things, throttle};
+use super::{GIVE_UP, assert_accepted, idle_shop, settled, throttle};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn accepting_an_order_costs_the_same_for_any_length_of_the_queue() {
@@ -71,20 +60,6 @@ async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is
     shop.fault_proxy().inject(Match::action("PutItem"), busy(), usize::MAX);
     order_later(&ada, "in vain", things(1)).await.problem(Kind::Throttled);
     shop.fault_proxy().heal();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_recorded_but_not_sent_is_sent_when_it_is_requested_again() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    shop.sqs("DeleteQueue", QUEUE, json!({})).await;
-    order_later(&ada, "k", things(1)).await.problem(Kind::Internal);
-
-    shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
-    let reply = order_later(&ada, "k", things(1)).await;
-    assert_accepted(&reply);
-    shop.drain(&shop.take_messages().await).await;
-    assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
 }
 
 /// A function that crashes while it accepts an order may leave a message without an accepted order, but never an
@@ -196,50 +171,6 @@ async fn an_order_whose_message_was_lost_is_placed_when_it_is_requested_again() 
     }
 }
 
-/// An SQS endpoint that throttles every call.
-async fn throttling_sqs() -> String {
-    let throttle = async || {
-        let headers = [("x-amzn-errortype", "RequestThrottled"), ("content-type", "application/x-amz-json-1.0")];
-        let body = json!({ "__type": "com.amazonaws.sqs#RequestThrottled", "message": "Request is throttled." });
-        (StatusCode::FORBIDDEN, headers, body.to_string())
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(throttle)).await });
-    url
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_throttled_queue_causes_a_503_and_the_order_can_be_requested_again() {
-    let shop = idle_shop().await;
-    let endpoints = Endpoints { sqs: throttling_sqs().await, ..shop.endpoints() };
-    let functions = functions::start_all(&endpoints, shop.template()).expect("the functions start");
-    let (_, place_order) =
-        functions.handlers.iter().find(|(name, _)| name == "place-order").expect("it is in the template");
-    let mut event = event("place-order");
-    event["headers"]["prefer"] = json!("respond-async");
-    event["body"] = json!(things(1).to_string());
-    let answer = place_order(event).await.expect("an answer");
-    assert_eq!(answer["statusCode"], 503, "{answer}");
-    assert!(answer["headers"]["retry-after"].is_string());
-    let problem: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
-    assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("none")));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_without_a_message_is_never_answered_202() {
-    let shop = idle_shop().await;
-    let (ada, admin) = (shop.customer("ada"), shop.admin());
-    shop.sqs("DeleteQueue", QUEUE, json!({})).await;
-    shop.fault_proxy().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
-    ada.order("k", things(1)).await.problem(Kind::Internal);
-
-    shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
-    adjust(&admin, -10).await;
-    ada.order("k", things(1)).await.problem(Kind::OutOfStock);
-    assert_eq!(shop.queued().await, 0);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
     let shop = idle_shop().await;
@@ -260,8 +191,7 @@ async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
 }
 
 async fn adjust(admin: &Client, delta: i64) {
-    let body = json!({ "delta": delta }).to_string();
-    admin.send(Method::POST, "/products/thing/stock", &[("if-match", "*")], Some(body)).await.expect(200);
+    admin.post_if("/products/thing/stock", "*", json!({ "delta": delta })).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -270,13 +200,13 @@ async fn the_record_of_a_queued_order_expires_after_its_message() {
     let ada = shop.customer("ada");
     let first = order_later(&ada, "k", things(1)).await;
     let path = first.header("location").expect("a location").to_owned();
-    let expire = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": format!("o#{}", path.trim_start_matches("/orders/")) }, "SK": { "S": "queued" } },
-        "UpdateExpression": "SET expiresAt = :then",
-        "ExpressionAttributeValues": { ":then": { "N": "1700000000" } },
-    });
-    shop.dynamodb("UpdateItem", &expire).await;
+    shop.set(
+        &format!("o#{}", path.trim_start_matches("/orders/")),
+        "queued",
+        "expiresAt",
+        json!({ "N": "1700000000" }),
+    )
+    .await;
     ada.get(&path).await.problem(Kind::NotFound);
     // Also before DynamoDB has deleted it: another request may use the key.
     let again = order_later(&ada, "k", things(2)).await;

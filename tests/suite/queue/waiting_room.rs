@@ -1,16 +1,10 @@
 //! The waiting room: while many orders wait, new ones go to the queue first.
 
-use std::time::Duration;
-
 use devstack::Template;
-use devstack::fault_proxy::{Fault, Match};
-use http_api::Kind;
-use reqwest::Method;
-use serde_json::json;
-use shop::queue::{QUEUE, drain_source, order_later};
-use shop::{Client, Shop, eur};
+use shop::queue::{QUEUE, drain_source};
 
-use super::{assert_accepted, settled, stocked, things};
+use super::{assert_accepted, settled, stocked};
+use crate::prelude::*;
 
 /// The most orders that wait while others are still placed at once.
 const MOST: u64 = 2;
@@ -72,9 +66,7 @@ async fn who_waits_pays_at_most_the_price_at_which_the_wait_began() {
     let (shop, ada) = rush().await;
     let reply = ada.order("late", things(1)).await;
     assert_accepted(&reply);
-    let dearer = json!({ "price": eur(1001) }).to_string();
-    let headers = [("if-match", "*")];
-    shop.admin().send(Method::PATCH, "/products/thing", &headers, Some(dearer)).await.expect(200);
+    shop.admin().patch("/products/thing", "*", json!({ "price": eur(1001) })).await.expect(200);
     let messages = shop.take_messages().await;
     shop.drain(&messages).await;
     let order = settled(&ada, &reply).await;

@@ -4,16 +4,14 @@ use std::ops::Range;
 use std::slice;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::{StreamExt, stream};
-use serde_json::json;
-use shop::Shop;
 use shop::reconcile::{FAST, read_units, reconciled};
 use shop::stream::{Tail, is_wanted};
 
 use super::{Figures, NONE, figures};
+use crate::prelude::*;
 
 /// The orders that are placed. `COMPARED_ORDERS` sets another number of those that are measured.
 const ORDERS: u32 = 128;
@@ -52,8 +50,7 @@ async fn place(shop: &Shop, all: u32, orders: Range<u32>) {
         let customer = shop.customer(&format!("c{}", order % customers));
         let placed = customer.order(&format!("k{order}"), json!({ "lines": lines })).await.expect(201);
         if order % 5 == 0 {
-            let id = placed["orderId"].as_str().expect("an id");
-            customer.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+            customer.cancel(&placed, json!({})).await.expect(200);
         }
     });
     orders.await;

@@ -1,16 +1,10 @@
 //! Units that are cancelled before the order is shipped.
 
-use http_api::Kind;
-use serde_json::{Value, json};
-use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
-
-use super::{AFTER_EVERY_CHANGE, accepted, amounts, ask_for, balance, deliver, furnish, id, place, read, receive};
-use super::{advance, confirm_refund, pay_by_transfer};
-use crate::invariants;
+use super::{AFTER_EVERY_CHANGE, accepted, amounts, ask_for, balance, deliver, furnish, place};
+use crate::prelude::*;
 
 async fn cancel(client: &Client, order: &Value, lines: Value) -> Reply {
-    client.post(&format!("/orders/{}/cancellation", id(order)), json!({ "lines": lines })).await
+    client.cancel(order, json!({ "lines": lines })).await
 }
 
 fn units(product: &str, quantity: u64) -> Value {
@@ -39,26 +33,26 @@ async fn units_that_are_cancelled_before_payment_are_not_paid() {
     invariants::hold(&shop).await;
 
     // The customer transfers what is left: 3.49.
-    pay_by_transfer(&shop, &order).await;
-    assert_eq!(amounts(&read(&shop, &order).await), [200, 349, 0, 0]);
+    shop.admin().capture(&order, "bank-1").await.expect(200);
+    assert_eq!(amounts(&shop.customer("ada").read(&order).await), [200, 349, 0, 0]);
     // The rest of the cups after the payment: their money goes back.
     cancel(&ada, &order, units("cup", 3)).await.expect(200);
-    assert_eq!(amounts(&read(&shop, &order).await), [300, 349, 0, 100]);
-    confirm_refund(&shop, &order, "back-1").await.expect(200);
-    let twice = confirm_refund(&shop, &order, "back-1").await;
+    assert_eq!(amounts(&shop.customer("ada").read(&order).await), [300, 349, 0, 100]);
+    shop.admin().confirm_refund(&order, "back-1").await.expect(200);
+    let twice = shop.admin().confirm_refund(&order, "back-1").await;
     assert_eq!(twice.header("idempotent-replayed"), Some("true"));
-    confirm_refund(&shop, &order, "back-2").await.problem(Kind::InvalidTransition);
-    assert_eq!(amounts(&read(&shop, &order).await), [300, 349, 100, 0]);
+    shop.admin().confirm_refund(&order, "back-2").await.problem(Kind::InvalidTransition);
+    assert_eq!(amounts(&shop.customer("ada").read(&order).await), [300, 349, 100, 0]);
     invariants::hold(&shop).await;
 
-    advance(&shop, &order, "SHIPPED").await;
+    shop.admin().advance(&order, "SHIPPED").await.expect(200);
     cancel(&ada, &order, units("pot", 1)).await.problem(Kind::InvalidTransition);
-    advance(&shop, &order, "DELIVERED").await;
+    shop.admin().advance(&order, "DELIVERED").await.expect(200);
     let asked = ask_for(&shop, &order, "a", "pot", 1).await;
-    receive(&shop, &asked, accepted()).await.expect(200);
-    assert_eq!(amounts(&read(&shop, &order).await), [549, 349, 100, 249]);
+    shop.admin().receive(&asked, accepted()).await.expect(200);
+    assert_eq!(amounts(&shop.customer("ada").read(&order).await), [549, 349, 100, 249]);
     assert_eq!(balance(&shop, "GIFT-B").await, 50, "the card payment has 2.49 left, and the pot was 2.99");
-    confirm_refund(&shop, &order, "back-2").await.expect(200);
+    shop.admin().confirm_refund(&order, "back-2").await.expect(200);
     invariants::hold(&shop).await;
 }
 
@@ -67,12 +61,11 @@ async fn the_cancellation_of_the_rest_gives_back_only_the_rest() {
     for is_paid in [false, true] {
         let (shop, order) = shop_with_order().await;
         if is_paid {
-            pay_by_transfer(&shop, &order).await;
+            shop.admin().capture(&order, "bank-1").await.expect(200);
         }
         let ada = shop.customer("ada");
         // More than the card payment: the last gift card has its share.
-        let lines = json!([units("cup", 3)[0], units("pot", 1)[0]]);
-        let now = cancel(&ada, &order, lines).await.expect(200);
+        let now = cancel(&ada, &order, json!([units("cup", 3)[0], units("pot", 1)[0]])).await.expect(200);
         assert_eq!(now["status"], "PAID", "gift cards pay for the tray");
         assert_eq!([balance(&shop, "GIFT-A").await, balance(&shop, "GIFT-B").await], [0, 50]);
         invariants::hold(&shop).await;
@@ -84,7 +77,7 @@ async fn the_cancellation_of_the_rest_gives_back_only_the_rest() {
             assert_eq!(shop.available(product).await, 10, "{product}");
         }
         let due = if is_paid { 549 } else { 0 };
-        assert_eq!(amounts(&read(&shop, &order).await), [549, due, 0, due]);
+        assert_eq!(amounts(&shop.customer("ada").read(&order).await), [549, due, 0, due]);
         invariants::hold(&shop).await;
     }
 }
@@ -110,15 +103,11 @@ async fn too_many_units_and_strange_lines_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn cancellations_at_once_add_up() {
     let (shop, order) = shop_with_order().await;
-    let mut cancelling = JoinSet::new();
-    for (product, quantity) in [("cup", 1), ("cup", 2), ("cup", 2), ("pot", 1), ("pot", 1)] {
-        let (ada, order) = (shop.customer("ada"), order.clone());
-        cancelling.spawn(async move { cancel(&ada, &order, units(product, quantity)).await });
-    }
-    for reply in cancelling.join_all().await {
-        reply.expect(200);
-    }
-    let now = read(&shop, &order).await;
+    at_once([("cup", 1), ("cup", 2), ("cup", 2), ("pot", 1), ("pot", 1)], async |(product, quantity)| {
+        cancel(&shop.customer("ada"), &order, units(product, quantity)).await.expect(200)
+    })
+    .await;
+    let now = shop.customer("ada").read(&order).await;
     let credits = json!([
         { "productId": "cup", "units": 2, "amount": eur(200) }, { "productId": "pot", "units": 1, "amount": eur(299) },
     ]);
@@ -145,12 +134,12 @@ async fn counts_and_audit_follow_cancelled_and_returned_units() {
     assert_eq!((&ada["stats"]["orders"], &ada["stats"]["spent"]), (&json!(1), &json!([eur(799)])));
     assert_eq!(invariants::breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
 
-    pay_by_transfer(&shop, &order).await;
+    shop.admin().capture(&order, "bank-1").await.expect(200);
     deliver(&shop, &order).await;
     let asked = ask_for(&shop, &order, "a", "pot", 1).await;
-    receive(&shop, &asked, accepted()).await.expect(200);
+    shop.admin().receive(&asked, accepted()).await.expect(200);
     let refused = ask_for(&shop, &order, "b", "tray", 1).await;
-    receive(&shop, &refused, json!({ "accepted": false, "reason": "used" })).await.expect(200);
+    shop.admin().receive(&refused, json!({ "accepted": false, "reason": "used" })).await.expect(200);
     shop.settle().await;
     let pot = product("pot").await;
     assert_eq!((&pot["orders"], &pot["units"]), (&json!(1), &json!(0)));

@@ -1,12 +1,6 @@
 //! Card payments of the eventful day.
 
-use http_api::Kind;
-use key_schema::value::Timestamp;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
-
-use crate::queue::things;
+use crate::prelude::*;
 
 pub(super) const VISA: &str = "pm_card_visa";
 
@@ -15,7 +9,7 @@ pub(super) async fn order(shop: &Shop, key: &str) -> Value {
 }
 
 pub(super) fn path(order: &Value) -> String {
-    format!("/orders/{}", order["orderId"].as_str().expect("an id"))
+    format!("/orders/{}", order_id(order))
 }
 
 pub(super) async fn pay(shop: &Shop, order: &Value) {
@@ -51,13 +45,11 @@ pub async fn settled(shop: &Shop) {
     shop.expire().await;
     let on_demand = order(shop, "captured on demand").await;
     pay(shop, &on_demand).await;
-    let invoice = on_demand["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({})).await.expect(200);
+    shop.admin().capture(&on_demand, None).await.expect(200);
     // Staff record a bank transfer, so the payment that the customer started is void.
     let by_bank = order(shop, "paid by bank").await;
     shop.start_payment(&by_bank).await.expect(200);
-    let invoice = by_bank["invoice"]["invoiceId"].as_str().expect("an id");
-    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-9" })).await.expect(200);
+    shop.admin().capture(&by_bank, "bank-9").await.expect(200);
     lapsed(shop).await;
     shop.settle_payments().await;
     shop.sweep_payments().await;

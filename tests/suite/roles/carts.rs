@@ -1,17 +1,13 @@
 //! Orders of carts of the day that finds what functions are permitted.
 
-use reqwest::Method;
-use shop::queue::order_later;
-use shop::{Shop, until};
-
-use crate::queue::things;
+use crate::prelude::*;
 
 /// A cart is asked for and ordered at once, and another one later.
 pub async fn ordered(shop: &Shop) {
     let ada = shop.customer("ada");
     let mut order = things(1);
     for is_later in [false, true] {
-        let put = ada.send(Method::PUT, "/customers/ada/cart", &[], Some(things(1).to_string())).await.expect(200);
+        let put = ada.put("/customers/ada/cart", things(1)).await.expect(200);
         order["cart"] = put["version"].clone();
         ada.post("/quotes", order.clone()).await.expect(200);
         if is_later {

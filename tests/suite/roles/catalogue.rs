@@ -1,10 +1,9 @@
 //! The catalogue on the eventful day: images, search, long descriptions and codes.
 
 use key_schema::entity::ProductDescription;
-use key_schema::value::{ImageId, Timestamp};
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Shop, eur};
+use key_schema::value::ImageId;
+
+use crate::prelude::*;
 
 /// Images are added, removed and tidied up.
 pub async fn images(shop: &Shop) {
@@ -55,8 +54,7 @@ pub async fn described(shop: &Shop) {
 /// A product is taken out of the lists and recalled, and comes back.
 pub async fn withdrawn(shop: &Shop) {
     for away in [true, false] {
-        let change = json!({ "listed": !away, "recalled": away });
-        shop.admin().send_to_any_version(Method::PATCH, "/products/thing", &change).await.expect(200);
+        shop.admin().patch("/products/thing", "*", json!({ "listed": !away, "recalled": away })).await.expect(200);
     }
 }
 
@@ -75,9 +73,8 @@ pub async fn searched(shop: &Shop) {
 pub async fn codes_changed(shop: &Shop) {
     let admin = shop.admin();
     for revoked in [true, false] {
-        let change = json!({ "revoked": revoked, "to": "2100-01-01" });
-        admin.send_to_any_version(Method::PATCH, "/discounts/TEN", &change).await.expect(200);
+        admin.patch("/discounts/TEN", "*", json!({ "revoked": revoked, "to": "2100-01-01" })).await.expect(200);
     }
     let block = json!({ "blocked": true, "validUntil": "2100-01-01" });
-    admin.send_to_any_version(Method::PATCH, "/gift-cards/SMALL-CARD", &block).await.expect(200);
+    admin.patch("/gift-cards/SMALL-CARD", "*", block).await.expect(200);
 }

@@ -1,10 +1,6 @@
 //! The counters on the eventful day: counts that wait, and counters that are wrong.
 
-use devstack::fault_proxy::{Fault, Match};
-use serde_json::{Value, json};
-use shop::Shop;
-
-use crate::queue::things;
+use crate::prelude::*;
 
 /// Two batches meet others. The first one is parked and folded, the second one is parked, and left to the comparison.
 /// Returns the day of the first one.
@@ -13,10 +9,10 @@ pub async fn parked(shop: &Shop) -> String {
     let counting = |request: &Value| ["shard#", "day#"].iter().all(|key| request.to_string().contains(key));
     let order = async |customer: &str, key: &str| shop.customer(customer).order(key, things(1)).await.expect(201);
     // While a batch is counted, two customers order. So the next one counts both.
-    let counted = Match::action("TransactWriteItems").when(counting);
+    let counted = commit().when(counting);
     shop.held(counted, order("ada", "alone"), async || (order("ada", "both").await, order("bob", "both").await)).await;
     shop.settle().await;
-    shop.fault_proxy().inject(Match::action("TransactWriteItems").when(counting), Fault::conflict(1), 2);
+    shop.fault_proxy().inject(commit().when(counting), Fault::conflict(1), 2);
     let parked = order("ada", "parked").await;
     shop.settle().await;
     let of_lease = |request: &Value| request.to_string().contains("fold#");

@@ -1,24 +1,19 @@
 //! An eventful day: every route and every consumer, with the situations in which they make rare calls.
 
-use devstack::fault_proxy::{Call, Fault, Match, WriteLimit};
+use devstack::fault_proxy::{Call, WriteLimit};
 use devstack::iam::Ruling;
 use devstack::template::Function;
-use key_schema::value::Timestamp;
 use local::functions;
-use reqwest::Method;
 use serde::Serialize;
-use serde_json::{Value, json};
 use shop::events::event;
 use shop::imported::other_invoice_id;
 use shop::payments::Payments;
-use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 use shop::reconcile::reconciled;
-use shop::{Shop, eur, until};
 use tokio::sync::OnceCell;
 
 use crate::history::exported;
-use crate::queue::things;
+use crate::prelude::*;
 use crate::sample_events::routes_by_event_time;
 
 /// The number of orders for a stock in two cells. Each order takes its units from a random cell, so the probability that
@@ -54,11 +49,7 @@ async fn open() -> Shop {
         shop.sign_up(id).await;
     }
     shop.product("thing", 1000, 100).await;
-    let body = json!({
-        "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(1000),
-        "stock": 100, "cells": 2,
-    });
-    shop.admin().post("/products", body).await.expect(201);
+    shop.create("spread", json!({ "cells": 2 })).await;
     shop.discount("TEN", 10, Some(99)).await;
     shop.gift_card("GIFT-FOR-ADA", 100_000).await;
     shop
@@ -75,16 +66,12 @@ async fn run_sample_events(shop: &Shop) {
 }
 
 fn spread(quantity: u64) -> Value {
-    json!({ "lines": [{ "productId": "spread", "quantity": quantity }] })
+    basket("spread", quantity)
 }
 
 /// Changes the marks of moves in a cell, directly in the table.
 async fn mark(shop: &Shop, more: i64) {
-    let update = json!({
-        "TableName": shop.table(), "Key": { "PK": { "S": "p#spread" }, "SK": { "S": "stock" } },
-        "UpdateExpression": "ADD moved :more", "ExpressionAttributeValues": { ":more": { "N": more.to_string() } },
-    });
-    shop.dynamodb("UpdateItem", &update).await;
+    shop.update("p#spread", "stock", "ADD moved :more", &json!({ ":more": { "N": more.to_string() } })).await;
 }
 
 /// Occasional requests of customers and admins.
@@ -130,11 +117,7 @@ async fn now_and_then(shop: &Shop) {
         let answer = admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
         assert_eq!(answer["results"][0]["status"], status, "{answer}");
     };
-    let new = json!({
-        "productId": "batched", "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 8,
-        "cells": 2,
-    });
-    batch(json!({ "create": new }), 201).await;
+    batch(json!({ "create": goods("batched", json!({ "stock": 8, "cells": 2 })) }), 201).await;
     for (version, changes) in (1..).zip([json!({ "name": "M" }), json!({ "cells": 4 }), json!({ "cells": 2 })]) {
         batch(json!({ "update": { "productId": "batched", "version": version, "changes": changes } }), 200).await;
     }
@@ -155,7 +138,7 @@ async fn now_and_then(shop: &Shop) {
         "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 1, "variantOf": "spread",
     });
     admin.send(Method::POST, "/products", &key[..0], Some(body.to_string())).await.expect(201);
-    admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_string())).await.expect(201);
+    admin.post_once("/products", "new", body).await.expect(201);
     for at in 0..ENOUGH_FOR_BOTH_CELLS {
         ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
     }
@@ -166,9 +149,7 @@ async fn now_and_then(shop: &Shop) {
     ada.order("kept", things(1)).await.expect(201);
     paid(shop).await;
     ada.order("too many", things(1000)).await.expect(409);
-    ada.post(&format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id")), json!({}))
-        .await
-        .expect(200);
+    ada.cancel(&order, json!({})).await.expect(200);
 }
 
 /// Late payments, refunds, refusals, and an invoice with an id of another shop.
@@ -176,17 +157,15 @@ async fn paid(shop: &Shop) {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let mut order = ada.order("paid late", things(1)).await.expect(201);
     order["invoice"]["invoiceId"] = json!(other_invoice_id(shop, &order).await);
-    let invoice = format!("/invoices/{}", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let invoice = format!("/invoices/{}", invoice_id(&order));
     admin.get(&invoice).await.expect(200);
     admin.get(&format!("{invoice}/payments")).await.expect(200);
-    let reference = json!({ "reference": "bank-1" });
-    admin.post(&format!("{invoice}/refunds"), reference.clone()).await.expect(409);
-    admin.post(&format!("{order}/cancellation"), json!({})).await.expect(200);
-    admin.post(&format!("{order}/status"), json!({ "status": "SHIPPED" })).await.expect(409);
-    admin.post(&format!("{invoice}/payments"), reference.clone()).await.expect(200);
-    admin.post(&format!("{invoice}/payments"), json!({ "reference": "bank-2" })).await.expect(409);
-    admin.post(&format!("{invoice}/refunds"), reference).await.expect(200);
+    admin.confirm_refund(&order, "bank-1").await.expect(409);
+    admin.cancel(&order, json!({})).await.expect(200);
+    admin.advance(&order, "SHIPPED").await.expect(409);
+    admin.capture(&order, "bank-1").await.expect(200);
+    admin.capture(&order, "bank-2").await.expect(409);
+    admin.confirm_refund(&order, "bank-1").await.expect(200);
 
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["SMALL-CARD"]));
@@ -200,11 +179,9 @@ async fn paid(shop: &Shop) {
     super::catalogue::codes_changed(shop).await;
 
     let order = ada.order("kept too long", things(1)).await.expect(201);
-    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
-    admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-3" })).await.expect(200);
-    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    admin.post(&format!("{order}/status"), json!({ "status": "SHIPPED" })).await.expect(200);
-    admin.post(&format!("{order}/cancellation"), json!({})).await.expect(409);
+    admin.capture(&order, "bank-3").await.expect(200);
+    admin.advance(&order, "SHIPPED").await.expect(200);
+    admin.cancel(&order, json!({})).await.expect(409);
 }
 
 /// Sends the message of an order that was queued at this time.
@@ -237,7 +214,7 @@ async fn waiting(shop: &Shop) {
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect, 1);
+    shop.fault_proxy().inject(commit(), defect, 1);
     let later = order_later(&ada, "later", dear).await;
     until("the defect is met", async || shop.fault_proxy().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
@@ -275,37 +252,27 @@ async fn given_back(shop: &Shop) {
     let body = json!({ "lines": [{ "productId": "thing", "quantity": 4 }], "giftCards": ["GIFT-FOR-RETURNS"] });
     shop.gift_card("GIFT-FOR-RETURNS", 3_000).await;
     let order = ada.order("given back", body).await.expect(201);
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
-    let units = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
-    ada.post(&format!("{path}/cancellation"), units(1)).await.expect(200);
-    let payments = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    admin.post(&payments, json!({ "reference": "bank-10" })).await.expect(200);
+    ada.cancel(&order, things(1)).await.expect(200);
+    admin.capture(&order, "bank-10").await.expect(200);
     for status in ["SHIPPED", "DELIVERED"] {
-        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+        admin.advance(&order, status).await.expect(200);
     }
+    let refusal = json!({ "accepted": false, "reason": "used" });
     for key in ["a", "b"] {
-        let (headers, body) = ([("idempotency-key", key)], Some(units(1).to_string()));
-        let asked = ada.send(Method::POST, &format!("{path}/returns"), &headers, body).await.expect(201);
-        let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-        admin.post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
+        let asked = ada.request_return(&order, key, things(1)).await.expect(201);
+        admin.receive(&asked, json!({ "accepted": true, "restock": true })).await.expect(200);
         // A refusal and a repetition need a read that is not torn.
-        admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(409);
+        admin.receive(&asked, refusal.clone()).await.expect(409);
     }
-    let ask = async |key, quantity| {
-        let (path, headers, body) =
-            (format!("{path}/returns"), [("idempotency-key", key)], units(quantity).to_string());
-        ada.send(Method::POST, &path, &headers, Some(body)).await
-    };
-    ask("too many", 2).await.expect(409);
-    let refused = ask("refused", 1).await.expect(201);
-    let receipt = format!("/returns/{}/receipt", refused["returnId"].as_str().expect("an id"));
-    admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(200);
+    ada.request_return(&order, "too many", things(2)).await.expect(409);
+    let refused = ada.request_return(&order, "refused", things(1)).await.expect(201);
+    admin.receive(&refused, refusal).await.expect(200);
 }
 
 /// Batches that Lambda gives up go to a bucket, and records that a function gives up go to a queue.
 async fn lost(shop: &Shop) {
     shop.settle().await;
-    let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
+    let counting = commit().when(|request| request.to_string().contains("shard#"));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
     shop.fault_proxy().inject(counting, defect, usize::MAX);
     shop.bus().fail(|_| Some("InternalFailure"));

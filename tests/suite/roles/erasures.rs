@@ -1,9 +1,6 @@
 //! Erasures of the day that finds what functions are permitted.
 
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::Shop;
-use shop::queue::order_later;
+use crate::prelude::*;
 
 /// A customer is erased. Some orders have one text, which is one write: of the order, of the flag or of the return. One
 /// has several, which are a transaction.
@@ -14,8 +11,7 @@ pub async fn erased(shop: &Shop) {
     let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "giftCards": ["GIFT-FOR-ZOE"] });
     for (key, reason) in [("cancelled", json!({ "reason": "too many" })), ("flagged", json!({}))] {
         let order = zoe.order(key, one.clone()).await.expect(201);
-        let cancel = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
-        zoe.post(&cancel, reason).await.expect(200);
+        zoe.cancel(&order, reason).await.expect(200);
         if key == "flagged" {
             flag(shop, &order).await;
         }
@@ -29,7 +25,7 @@ pub async fn erased(shop: &Shop) {
     }
     // A parcel has its tracking. Orders to an address have that.
     let order = zoe.order("parcel", one.clone()).await.expect(201);
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let path = format!("/orders/{}", order_id(&order));
     let parcel = json!({ "carrier": "Post", "trackingNumber": "1", "trackingUrl": "https://post.example/1" });
     let parcel = parcel.to_string();
     let key = [("idempotency-key", "parcel")];
@@ -42,12 +38,12 @@ pub async fn erased(shop: &Shop) {
     for _ in 0..2 {
         shop.admin().post(&delivery, json!({})).await.expect(200);
     }
-    let unknown = format!("/shipments/shp-{}-0000000000000000/delivery", order["orderId"].as_str().expect("an id"));
+    let unknown = format!("/shipments/shp-{}-0000000000000000/delivery", order_id(&order));
     assert_eq!(shop.admin().post(&unknown, json!({})).await.status, 404);
     let mut addressed = one.clone();
     addressed["shipTo"] = address();
     let now = zoe.order("to an address", addressed.clone()).await.expect(201);
-    let now = format!("/orders/{}", now["orderId"].as_str().expect("an id"));
+    let now = format!("/orders/{}", order_id(&now));
     let later = order_later(&zoe, "to an address, later", addressed).await;
     let later = later.header("location").expect("a location").to_owned();
     shop::until("it is placed", async || zoe.get(&later).await.body["status"] == "PAID").await;
@@ -55,7 +51,7 @@ pub async fn erased(shop: &Shop) {
         zoe.post(&format!("{order}/cancellation"), json!({})).await.expect(200);
     }
     zoe.get("/customers/zoe/export").await.expect(200);
-    assert_eq!(zoe.send(Method::DELETE, "/customers/zoe", &[], None).await.status, 204);
+    assert_eq!(zoe.delete("/customers/zoe").await.status, 204);
     a_guest(shop).await;
 }
 
@@ -66,7 +62,7 @@ async fn a_guest(shop: &Shop) {
     let guest = shop.nobody().send(Method::POST, "/guests", &headers, Some(introduction)).await.expect(201);
     let guest = guest["guestId"].as_str().expect("an id");
     shop.admin().get(&format!("/guests/{guest}")).await.expect(200);
-    let erased = shop.admin().send(Method::DELETE, &format!("/customers/{guest}"), &[], None).await;
+    let erased = shop.admin().delete(&format!("/customers/{guest}")).await;
     assert_eq!(erased.status, 204, "{}", erased.body);
 }
 
@@ -76,19 +72,15 @@ pub fn address() -> Value {
 }
 
 async fn flag(shop: &Shop, order: &Value) {
-    let path = format!("/orders/{}/flag", order["orderId"].as_str().expect("an id"));
-    shop.admin().send_to_any_version(Method::PUT, &path, &json!({ "reason": "why" })).await.expect(200);
+    shop.admin().flag(order, "why").await.expect(200);
 }
 
 async fn refuse_return(shop: &Shop, order: &Value) {
     let (zoe, admin) = (shop.customer("zoe"), shop.admin());
-    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
     for status in ["SHIPPED", "DELIVERED"] {
-        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+        admin.advance(order, status).await.expect(200);
     }
-    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "reason": "broken" }).to_string();
-    let key = [("idempotency-key", "broken")];
-    let asked = zoe.send(Method::POST, &format!("{path}/returns"), &key, Some(body)).await.expect(201);
-    let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
-    admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(200);
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "reason": "broken" });
+    let asked = zoe.request_return(order, "broken", body).await.expect(201);
+    admin.receive(&asked, json!({ "accepted": false, "reason": "used" })).await.expect(200);
 }

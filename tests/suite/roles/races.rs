@@ -1,10 +1,7 @@
 //! Card payments of the eventful day that two requests change at once, or that staff change in two ways.
 
-use serde_json::{Value, json};
-use shop::Shop;
-
 use super::card_payments::{VISA, cancel, order, pay, report, ship};
-use crate::queue::things;
+use crate::prelude::*;
 
 /// No event reaches the settling function, so that what is due waits for its schedule.
 pub async fn raced(shop: &Shop) {
@@ -63,8 +60,8 @@ async fn changed_at_the_provider(shop: &Shop) {
 async fn by_bank(shop: &Shop) {
     let admin = shop.admin();
     let pay_by_bank = async |order: &Value, reference: &str| {
-        let invoice = format!("/invoices/{}", order["invoice"]["invoiceId"].as_str().expect("an id"));
-        admin.post(&format!("{invoice}/payments"), json!({ "reference": reference })).await.expect(200);
+        let invoice = format!("/invoices/{}", invoice_id(order));
+        admin.capture(order, reference).await.expect(200);
         invoice
     };
     let refunded = order(shop, "refunded before it is voided").await;
@@ -78,8 +75,7 @@ async fn by_bank(shop: &Shop) {
     lines["giftCards"] = json!(["MORE-THAN-HALF"]);
     let credited = shop.customer("ada").order("credited", lines).await.expect(201);
     let path = super::card_payments::path(&credited);
-    let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
-    shop.customer("ada").post(&format!("{path}/cancellation"), one).await.expect(200);
+    shop.customer("ada").post(&format!("{path}/cancellation"), basket("thing", 1)).await.expect(200);
     cancel(shop, &credited).await;
     pay_by_bank(&credited, "bank-21").await;
 }

@@ -1,11 +1,9 @@
 //! The index follows the table, whatever becomes of the messages.
 
-use serde_json::{Value, json};
 use shop::seed::seeds;
-use shop::{Shop, eur};
-use tokio::task::JoinSet;
 
 use super::found;
+use crate::prelude::*;
 
 const PRODUCTS: usize = 5;
 
@@ -17,15 +15,14 @@ async fn stored(shop: &Shop) -> Vec<Value> {
 }
 
 async fn remove(shop: &Shop, id: &str) {
-    for sort in [format!("p#{id}"), "stock".to_owned()] {
-        let key = json!({ "PK": { "S": format!("p#{id}") }, "SK": { "S": sort } });
-        shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    let pk = format!("p#{id}");
+    for sk in [&pk, "stock"] {
+        shop.delete(&pk, sk).await;
     }
 }
 
 async fn create(shop: &Shop, id: &str, price: u64) {
-    let product = json!({ "productId": id, "name": id, "description": "", "category": "things", "price": eur(price) });
-    let created = shop.admin().post("/products", product).await;
+    let created = shop.admin().post("/products", goods(id, json!({ "name": id, "price": eur(price) }))).await;
     assert!([201, 409].contains(&created.status), "{created:?}");
 }
 
@@ -45,13 +42,13 @@ async fn products_are_found_after_they_are_created_changed_and_removed() {
     create(&shop, "cup", 100).await;
     shop.search_until("q=cup", |found| found["total"] == 1).await;
     let change = json!({ "name": "Saucer", "category": "kitchen", "price": eur(250) });
-    shop.admin().send_to_any_version(reqwest::Method::PATCH, "/products/cup", &change).await.expect(200);
+    shop.admin().patch("/products/cup", "*", change).await.expect(200);
     shop.search_until("q=saucer&category=kitchen&currency=EUR&from=250&to=251", |found| found["total"] == 1).await;
     assert_eq!(found(&shop, "q=cup").await["total"], 0);
     // A product that is not listed is not found.
     for (listed, total) in [(false, 0), (true, 1)] {
         let change = json!({ "listed": listed });
-        shop.admin().send_to_any_version(reqwest::Method::PATCH, "/products/cup", &change).await.expect(200);
+        shop.admin().patch("/products/cup", "*", change).await.expect(200);
         shop.search_until("q=saucer", |found| found["total"] == total).await;
     }
     remove(&shop, "cup").await;
@@ -91,7 +88,7 @@ async fn late_repeated_and_disordered_messages_leave_the_index_as_the_table() {
                 _ => {
                     let change = json!({ "price": eur(price) });
                     let path = format!("/products/{id}");
-                    let changed = shop.admin().send_to_any_version(reqwest::Method::PATCH, &path, &change).await;
+                    let changed = shop.admin().patch(&path, "*", change).await;
                     assert!([200, 404].contains(&changed.status), "{changed:?}");
                 }
             }

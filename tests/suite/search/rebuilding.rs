@@ -1,17 +1,15 @@
 //! Building the index anew, while the shop is open and searched.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lambda::FromEnvironment as _;
 use local::reindex::reindex;
-use serde_json::{Value, json};
 use shop::kills::for_steps;
-use shop::{Client, Shop, eur};
+
+use crate::prelude::*;
 
 async fn create(client: &Client, id: &str) {
-    let product = json!({ "productId": id, "name": id, "description": "", "category": "things", "price": eur(100) });
-    client.post("/products", product).await.expect(201);
+    client.post("/products", goods(id, json!({ "name": id, "price": eur(100) }))).await.expect(201);
 }
 
 async fn indexes(shop: &Shop) -> Vec<String> {
@@ -44,7 +42,7 @@ async fn while_an_index_is_built_no_change_is_lost_and_searches_find_everything(
             create(&staff.admin(), &format!("during-{at:02}")).await;
             let change = json!({ "price": eur(200 + at) });
             let path = format!("/products/before-{at:02}");
-            staff.admin().send_to_any_version(reqwest::Method::PATCH, &path, &change).await.expect(200);
+            staff.admin().patch(&path, "*", change).await.expect(200);
         }
     });
     for _ in 0..3 {

@@ -1,7 +1,6 @@
 //! Products whose stock lies in several cells.
 
 use key_schema::value::{IdempotencyKey, OrderId};
-use reqwest::Method;
 use sample_items::Kind;
 use sample_items::Revision::{Changed, First};
 use serde_json::{Value, json};
@@ -87,12 +86,9 @@ async fn changes(shop: &mut MeteredShop) {
     let (product, cells) = (format!("/products/{}", shop.id("s", 0)), shop.sizes().cells);
     let admin = shop.shop.admin();
     let stock = format!("{product}/stock");
-    admin.send_to_any_version(Method::POST, &stock, &json!({ "delta": -i64::from(cells) })).await.expect(200);
+    admin.post_if(&stock, "*", json!({ "delta": -i64::from(cells) })).await.expect(200);
     shop.check("adjust-stock", "adjusted, in several cells").await;
-    admin
-        .send_to_any_version(Method::POST, &stock, &json!({ "delta": -5000 }))
-        .await
-        .problem(http_api::Kind::OutOfStock);
+    admin.post_if(&stock, "*", json!({ "delta": -5000 })).await.problem(http_api::Kind::OutOfStock);
     shop.check("adjust-stock", "too little in several cells").await;
     let changes: [(Value, _); 3] = [
         (json!({ "price": eur(2999) }), "another price, in several cells"),
@@ -100,7 +96,7 @@ async fn changes(shop: &mut MeteredShop) {
         (json!({ "cells": cells }), "from one cell to several"),
     ];
     for (change, case) in changes {
-        admin.send_to_any_version(Method::PATCH, &product, &change).await.expect(200);
+        admin.patch(&product, "*", change).await.expect(200);
         shop.check("update-product", case).await;
     }
     shop.check_sizes(&[("stock", Kind::FirstCell(Changed)), ("stockCell", Kind::StockCell(Changed))]).await;

@@ -1,13 +1,11 @@
 //! Damaged archives.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use key_schema::entity::Phase;
 use local::archive::Finding;
-use serde_json::{Value, json};
 
 use super::super::copying::busy_shop;
 use super::{Left, a_file, key, md5, pack, unpack};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_damage_is_found_and_named() {

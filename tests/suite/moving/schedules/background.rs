@@ -1,17 +1,14 @@
 //! Work that no request asks for: queued orders are placed, and repairs are carried out.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use copying::{Copier, Pace, Repairs};
 use lambda::FromEnvironment as _;
-use serde_json::{Value, json};
 use shop::kills::for_steps;
 use shop::queue::QUEUE;
 use table::Pairs;
 use tokio::time::{Instant, sleep};
 
 use super::world::World;
+use crate::prelude::*;
 
 /// The longest time of a round of repairs.
 const ROUND: Duration = Duration::from_secs(30);

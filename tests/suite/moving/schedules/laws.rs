@@ -8,17 +8,15 @@
 //! - Each change of an order was told once: duplicates have the same id.
 //! - An export has every order.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use key_schema::entity::{Checksum, Side};
 use local::history::export;
-use serde_json::Value;
 use shop::bus::told;
 
 use super::operator::Operator;
 use super::shopper::Shopper;
 use super::world::{World, purchases};
 use crate::invariants::{breaches_of, not_conserved};
+use crate::prelude::*;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";

@@ -1,21 +1,21 @@
 //! The operator of a move, whose workers are killed and fall asleep.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Instant;
 
 use copying::{Error, Mover, State};
 use fastrand::Rng;
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use shop::kills::for_steps;
 use table::Pairs;
-use tokio::task::JoinSet;
 
-use shop::{PATIENCE, until, until_some};
+use shop::{PATIENCE, until_some};
 
 use super::background::{pairs, worker};
 use super::laws;
 use super::world::{CACHE, World};
+use crate::prelude::*;
 
 /// The most steps that a worker takes before it is killed or falls asleep.
 const MOST_STEPS: usize = 250;

@@ -1,14 +1,11 @@
 //! A customer, with whom a member of staff deals. One request comes after the other, so that each answer can be foreseen.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fastrand::Rng;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Reply, eur};
 
 use super::world::{Ask, PRODUCTS, World};
+use crate::prelude::*;
 
 pub struct Shopper {
     id: String,
@@ -140,8 +137,7 @@ impl Shopper {
             0 => body["giftCards"] = json!(["GIFT"]),
             1 => {
                 let code = format!("CARD-{:0>10}", name.to_uppercase());
-                let card = json!({ "code": code, "balance": eur(500) });
-                self.order_staff(world, "/gift-cards", card, &[201]).await?;
+                self.order_staff(world, "/gift-cards", json!({ "code": code, "balance": eur(500) }), &[201]).await?;
                 body["giftCards"] = json!([code]);
             }
             _ => {}
@@ -161,7 +157,7 @@ impl Shopper {
             figures.large += u64::from(is_large);
             figures.waited += u64::from(has_waited);
         }
-        let id = reply.body["orderId"].as_str().expect("an id").to_owned();
+        let id = order_id(&reply.body).to_owned();
         let mut purchase = Purchase {
             id,
             invoice: None,
@@ -293,8 +289,7 @@ impl Shopper {
             self.ask(world, Method::GET, &path, &[], None, &[404]).await?;
             return Some(());
         }
-        let product = format!("p{}", self.random.usize(..PRODUCTS));
-        let cart = json!({ "lines": [{ "productId": product, "quantity": self.random.u8(1..9) }] });
+        let cart = basket(format!("p{}", self.random.usize(..PRODUCTS)), self.random.u8(1..9));
         self.ask(world, Method::PUT, &path, &[], Some(cart.clone()), &[200]).await?;
         let found = self.ask(world, Method::GET, &path, &[], None, &[200]).await?;
         if found.body["lines"] != cart["lines"] {

@@ -1,13 +1,9 @@
 //! A member of staff, who changes products and their stock.
 
-use std::time::Duration;
-
 use fastrand::Rng;
-use reqwest::Method;
-use serde_json::{Value, json};
-use shop::{Client, Reply, eur};
 
 use super::world::{Ask, PRODUCTS, World};
+use crate::prelude::*;
 
 pub struct Staff {
     admin: Client,

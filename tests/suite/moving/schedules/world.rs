@@ -1,23 +1,18 @@
 //! A shop that moves, and everybody who uses it.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use devstack::fault_proxy::{Fault, Match};
 use devstack::{FaultProxy, Template};
 use fastrand::Rng;
 use key_schema::entity::Phase;
-use reqwest::Method;
-use serde_json::Value;
 use shop::provider::Faults;
 use shop::queue::drain_source;
 use shop::reconcile::{FAST, reconciled};
 use shop::seed::long;
-use shop::{Client, Reply, Shop, until};
 use tokio::sync::RwLock;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 use super::background::{drain, repair};
 use super::figures::Figures;
@@ -26,6 +21,7 @@ use super::operator::Operator;
 use super::shopper::{Purchase, Shopper};
 use super::staff::Staff;
 use crate::moving::MovingShop;
+use crate::prelude::*;
 
 /// The time for which functions use a phase that they have read.
 pub const CACHE: Duration = Duration::from_millis(60);
@@ -157,8 +153,7 @@ impl World {
             drain_source(template).enabled = false;
             reconciled(template, 0, FAST);
         };
-        let parameters = [("Tables", "v1-v2"), ("MaxOpenUnits", "0")];
-        let (shop, faults) = Shop::open_faulty_with(&parameters, change).await;
+        let (shop, faults) = Shop::open_faulty_with(&[("Tables", "v1-v2"), ("MaxOpenUnits", "0")], change).await;
         for product in 0..PRODUCTS {
             shop.product(&format!("p{product}"), 1000, 100_000).await;
         }
@@ -234,7 +229,7 @@ impl World {
             }
         }
         let late = Fault::Late(Duration::from_millis(150));
-        let transaction = Match::action("TransactWriteItems");
+        let transaction = commit();
         self.shop().fault_proxy().inject_share(transaction, late, FAULTY, self.seed * 100 + 99);
     }
 

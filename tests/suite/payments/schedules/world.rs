@@ -1,20 +1,14 @@
 //! A shop and its provider, with faulty wires between them.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
-use std::time::Duration;
 
-use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
-use reqwest::Method;
-use serde_json::{Value, json};
 use shop::provider::Faults;
-use shop::{Client, Reply, Shop, eur, until};
 
 use super::laws;
 use super::script::{Placing, Script, Step, VISA, What};
-use crate::invariants;
+use crate::prelude::*;
 
 /// The share of requests on the wires that suffer a fault.
 const FAULTY: f64 = 0.3;
@@ -51,7 +45,7 @@ pub struct Purchase {
 
 impl Purchase {
     pub fn id(&self) -> &str {
-        self.order["orderId"].as_str().expect("an id")
+        order_id(&self.order)
     }
 
     /// So many units of the order's product.
@@ -156,7 +150,7 @@ impl World {
                 proxy.inject_share(Match::any(), fault, FAULTY_CALLS, seed + 10 * number + more);
             }
         }
-        let conflict = Match::action("TransactWriteItems");
+        let conflict = commit();
         self.shop.fault_proxy().inject_share(conflict, Fault::conflict(0), FAULTY_CALLS, seed);
     }
 
@@ -293,7 +287,7 @@ impl World {
 
     /// Asks for the capture of the payment, or records one.
     async fn record(&self, admin: &Client, purchase: &Purchase, body: Value) -> Reply {
-        let invoice = purchase.order["invoice"]["invoiceId"].as_str().expect("an id");
+        let invoice = invoice_id(&purchase.order);
         admin.post(&format!("/invoices/{invoice}/payments"), body).await
     }
 

@@ -1,7 +1,6 @@
 //! What routes that read find, or do not find; flags and views, which orders and products get meanwhile.
 
 use key_schema::value::Day;
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Placed;
@@ -22,12 +21,9 @@ pub async fn nothing_there(shop: &mut MeteredShop) {
     let listed = shop.sizes().listed.into();
     admin.get(&format!("/totals?from={first}&to={}", first.plus(listed))).await.expect(200);
     shop.check("list-totals", "of days without").await;
-    admin.send_to_any_version(Method::POST, "/products/nothing/views", &Value::Null).await.expect(404);
+    admin.post("/products/nothing/views", Value::Null).await.expect(404);
     shop.check("record-view", "no such product").await;
-    admin
-        .send_to_any_version(Method::PUT, "/orders/nothing/flag", &json!({ "reason": shop.name('r') }))
-        .await
-        .expect(404);
+    admin.put("/orders/nothing/flag", json!({ "reason": shop.name('r') })).await.expect(404);
     shop.check("flag-order", "no such order").await;
 }
 
@@ -81,7 +77,7 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
     let mut flag = async |order: &Placed, reason: char, case| {
         let path = format!("/orders/{}/flag", order.id());
         let body = json!({ "reason": shop.name(reason) });
-        shop.shop.admin().send_to_any_version(Method::PUT, &path, &body).await.expect(200);
+        shop.shop.admin().put(&path, body).await.expect(200);
         shop.check("flag-order", case).await;
     };
     flag(first, 'r', "flagged").await;
@@ -94,10 +90,7 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
     shop.check("list-flagged-orders", "a page").await;
     let flagged = orders.iter().map(|order| (order, "unflagged"));
     for (order, case) in flagged.chain([(second, "had no flag")]) {
-        admin
-            .send_to_any_version(Method::DELETE, &format!("/orders/{}/flag", order.id()), &Value::Null)
-            .await
-            .expect(204);
+        admin.delete(&format!("/orders/{}/flag", order.id())).await.expect(204);
         shop.check("unflag-order", case).await;
     }
 }
@@ -107,7 +100,7 @@ pub async fn views(shop: &mut MeteredShop) {
     let path = format!("/products/{}/views", shop.id("p", 0));
     let (mut first, mut more) = (0, 0);
     for _ in 0..1000 {
-        shop.shop.nobody().send_to_any_version(Method::POST, &path, &Value::Null).await.expect(204);
+        shop.shop.nobody().post(&path, Value::Null).await.expect(204);
         let is_first = shop.shop.fault_proxy().calls().len() > 1;
         shop.check("record-view", if is_first { "the first of its part" } else { "counted" }).await;
         *(if is_first { &mut first } else { &mut more }) += 1;
