@@ -8,7 +8,7 @@ use key_schema::entity::{
     Balance, CardPayment, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine,
     OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder,
 };
-use key_schema::layout::{Index, Item, Key, Stored as _};
+use key_schema::layout::{ENTITIES, ENTITY_TYPE, Index, Item, Key, Stored as _};
 use key_schema::value::{
     Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp,
 };
@@ -117,6 +117,10 @@ impl Accounts {
     pub(super) fn add(&mut self, item: table::Item) {
         self.report.items += 1;
         let (of, keys) = (place(&item), keys(&item));
+        let kind = item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).cloned().unwrap_or_default();
+        if ENTITIES.iter().all(|(known, _)| *known != kind) {
+            return self.breach(of, format!("{kind:?} is no kind of item"));
+        }
         let item: Item = match read_item(item) {
             Ok(item) => item,
             Err(error) => return self.breach(of, format!("it cannot be read: {}", lambda::chain(&error))),
