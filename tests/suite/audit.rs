@@ -75,7 +75,7 @@ async fn an_item_without_an_index_entry_is_reported_and_gets_it_by_the_command_o
     };
     let lose = update(json!({ "UpdateExpression": "REMOVE GSI2PK, GSI2SK" }));
     shop.dynamodb("UpdateItem", &lose).await;
-    expect(&shop, &["c#ada c#ada: its keys are "], "without its entry").await;
+    expect(&shop, &["c#ada c#ada: its keys are ".to_owned()], "without its entry").await;
     let give = update(json!({
         "UpdateExpression": argument("update-expression"),
         "ConditionExpression": argument("condition-expression"),
