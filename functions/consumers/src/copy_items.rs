@@ -27,10 +27,7 @@ pub const ACCESS: &[&[Access]] = copying::COPY;
 /// The function's permissions: the only one to scan a table, and those on its queue.
 pub const GRANTS: &[Grant] = &[
     Grant::new(&["dynamodb:Scan"], "Table"),
-    Grant::new(
-        &["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"],
-        "CopyQueue",
-    ),
+    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"], "CopyQueue"),
 ];
 
 /// With less time left, no further page is begun.
