@@ -59,7 +59,12 @@ fn runs(all: &[(Case, Reference)]) -> VecDeque<Run> {
         (*case, vec![first.clone(), second.clone()])
     });
     let (pairs, of_all): (Vec<_>, _) = (pairs.collect(), single.len());
-    let labels = |(case, injection): &(usize, Injection)| vec![all[*case].0.name.to_owned(), injection.kind()];
+    let labels = |(case, injection): &(usize, Injection)| {
+        let (name, kind) = (all[*case].0.name, injection.kind());
+        // Each case loses the answer of a write: what it then repeats is its own.
+        let lost = injection.is_lost_write().then(|| format!("{name}: lost"));
+        [name.to_owned(), kind].into_iter().chain(lost).collect()
+    };
     // In random order: runs that wait are beside runs that compute.
     let single = sample(&mut random, single, labels);
     eprintln!("{} cases, {} of {of_all} single faults, {} pairs", all.len(), single.len(), pairs.len());

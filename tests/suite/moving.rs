@@ -11,6 +11,7 @@ mod patterns;
 mod phase;
 mod repairs;
 mod schedules;
+mod streams;
 mod whole_tables;
 
 use devstack::Template;

@@ -3,6 +3,7 @@
 mod any_provider;
 mod failed_refunds;
 mod forged;
+mod races;
 mod reports;
 pub mod schedules;
 mod starting;
@@ -11,6 +12,7 @@ mod sweeps;
 use crate::prelude::*;
 
 const VISA: &str = "pm_card_visa";
+const DECLINED: &str = "pm_card_chargeDeclined";
 
 async fn shop() -> Shop {
     let shop = Shop::open_paying().await;
@@ -51,5 +53,19 @@ async fn an_order_is_paid_by_a_report_and_captured_when_it_is_shipped() {
     assert_eq!(ship(&shop, &order).await["status"], "SHIPPED");
     shop.await_payment(&order, "captured").await;
     assert_eq!((shop.intent(&order).captured, shop.intent(&order).refunded), (2000, 0));
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declined_customer_may_pay_again() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    let payment = shop.start_payment(&order).await.expect(200);
+    assert_eq!(shop.confirm(&payment, DECLINED).await.0, 402);
+    shop.await_payment(&order, "declined").await;
+    let again = shop.start_payment(&order).await.expect(200);
+    assert_eq!(again["clientSecret"], payment["clientSecret"]);
+    shop.confirm(&again, VISA).await;
+    assert_eq!(shop.await_payment(&order, "authorized").await["status"], "PAID");
     invariants::hold(&shop).await;
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use devstack::Template;
+use futures_util::future::join_all;
 use key_schema::entity::ParkedCounts;
 use serde::Deserialize;
 use shop::log::Log;
@@ -309,6 +310,16 @@ async fn an_unreadable_order_is_reported_for_its_day_only() {
     shop.set(&format!("o#{id}"), "p#pot", "quantity", json!({ "S": "some" })).await;
     // Yesterday, ada, the cup, and today. Today cannot be compared.
     assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 4, drifted: 1, ..NONE });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_one_of_several_concurrent_repairs_is_applied() {
+    let (shop, book, _) = counted_shop(0, FAST, None).await;
+    let wrong = damage(&shop).await;
+    let answers = join_all((0..4).map(|_| shop.reconcile(true))).await;
+    let repaired: u64 = answers.iter().map(|answer| figures(answer).repaired).sum();
+    assert!(repaired >= wrong, "{answers:?}");
+    book.check(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

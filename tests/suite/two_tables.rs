@@ -40,7 +40,7 @@ fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_val
                 arns.iter().any(|arn| ask.resource.ends_with(arn) || ask.resource.contains(&format!("{arn}/")))
             };
             for function in &before.functions {
-                // A function that only a move needs is deleted before its role.
+                // A function that only a move needs goes with its role.
                 let Some(now) = after.function(&function.logical_id) else { continue };
                 let all = function.role.policies.iter().flat_map(|policy| &policy.statements);
                 for ask in all.filter(|statement| !is_of_repairs(statement)).flat_map(allowed_by).filter(of_those) {

@@ -126,6 +126,7 @@ impl Expirer {
         let now = Timestamp::now();
         now.minus_seconds(days * 24 * 60 * 60).min(now.minus_seconds(self.pay_within_minutes * 60))
     }
+
     /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
     async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
         match self.orders.change(Of::Order(order), expiry, Budget::of(ONE_ORDER)).await {

@@ -5,8 +5,9 @@
 //!
 //! - **DNS rebinding.** The page lets its own name resolve to 127.0.0.1. The browser then treats the port as the page's
 //!   own origin, and the page can read all answers, even a token. The browser still sends the page's name as `Host`, so
-//!   a request is answered only if its `Host` is a loopback name or address. Its port does not matter: a page cannot
-//!   rebind a loopback name, and a tunnel in front of this port has another port.
+//!   a request is answered only if its `Host` is a loopback name or address; of a program it may be the name that
+//!   containers have for this machine. Its port does not matter: a page cannot rebind a loopback name, and a tunnel in
+//!   front of this port has another port.
 //! - **Blind requests.** A form or a script sends a request whose answer it cannot read. The browser then names the
 //!   page in `Origin`, or sends `Sec-Fetch-Site: cross-site`. Programs that are not browsers send neither.
 
@@ -49,7 +50,7 @@ impl BrowserGuard {
 
     /// Refuses a request to an AWS service on a laptop that comes from a web page. Functions in a container may call it.
     pub(crate) fn check(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        check_name(uri, headers, is_known_to_programs)?;
+        check_name(uri, headers, names_of(headers))?;
         self.check_origin(headers)
     }
 
@@ -87,7 +88,7 @@ pub fn refuse_other_hosts(service: Router) -> Router {
 }
 
 async fn pass_local_hosts(request: Request, next: Next) -> AxumResponse {
-    match check_name(request.uri(), request.headers(), is_known_to_programs) {
+    match check_name(request.uri(), request.headers(), names_of(request.headers())) {
         Ok(()) => next.run(request).await,
         Err(refusal) => plain_problem(refusal.status(), refusal.detail()),
     }
@@ -107,7 +108,12 @@ fn check_name(uri: &Uri, headers: &HeaderMap, is_own: fn(&Authority) -> bool) ->
     if is_named { Ok(()) } else { Err(Refusal::Host) }
 }
 
-/// A network may answer for the second name, and let a page rebind it. So what this guards also checks origin or key.
+/// The names that lead here. A network may answer for the name that containers use, and let a page rebind it. So this name
+/// is for programs: a browser sends `Sec-Fetch-Site`.
+fn names_of(headers: &HeaderMap) -> fn(&Authority) -> bool {
+    if headers.contains_key("sec-fetch-site") { is_loopback } else { is_known_to_programs }
+}
+
 fn is_known_to_programs(authority: &Authority) -> bool {
     is_loopback(authority) || authority.host() == "host.docker.internal"
 }
@@ -207,6 +213,8 @@ mod tests {
         let page = headers(&[container, ("origin", "http://host.docker.internal:3000")]);
         assert_eq!(GUARD.check(&here, &headers(&[container])), Ok(()));
         assert_eq!(GUARD.check(&here, &page), Err(Refusal::Origin));
+        let rebound = headers(&[container, ("sec-fetch-site", "same-origin")]);
+        assert_eq!(GUARD.check(&here, &rebound), Err(Refusal::Host));
         assert_eq!(host("host.docker.internal:3000"), Err(Refusal::Host));
     }
 

@@ -43,5 +43,5 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
 
 /// A variable in quotes, which both cargo-lambda and shells understand.
 fn line((name, value): (&String, &Value)) -> String {
-    format!("{name}='{}'\n", value.as_str().unwrap_or_default())
+    format!("{name}='{}'\n", value.as_str().unwrap_or_default().replace('\'', r"'\''"))
 }

@@ -121,8 +121,8 @@ fn positive(text: &str) -> Result<f64, String> {
 /// The environment of a function of the stack that runs on this port, with the variables of all functions, as an operator.
 pub(super) async fn of_stack(port: u16) -> Result<Environment> {
     let connection = Stack::at(port)?.look("/_local/connection").await?;
-    let functions = connection["functions"].as_object().into_iter().flatten();
-    let variables = functions.filter_map(|(_, variables)| variables.as_object()).flatten();
+    let functions = connection["functions"].as_object().context("the stack names no functions")?;
+    let variables = functions.values().filter_map(|variables| variables.as_object()).flatten();
     let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     let own = [
         ("AWS_ACCESS_KEY_ID", Some("local")),

@@ -7,7 +7,7 @@ use key_schema::value::{CustomerId, ProductId, Timestamp};
 use lambda::Outcome;
 use serde::Serialize;
 
-use crate::event::{self, Parameters};
+use crate::event;
 use crate::{ADMIN_SCOPE, Answer, Reply, Route, Scope, Verb, card_number};
 
 /// The value of `audit` in every line, by which the lines are found.
@@ -23,7 +23,7 @@ const LONGEST_ID: usize = 128;
 pub(crate) struct Audit {
     route: &'static Route,
     by: Option<CustomerId>,
-    ids: Parameters,
+    ids: BTreeMap<String, String>,
 }
 
 /// A line of the audit log.
@@ -41,8 +41,8 @@ struct Entry<'a> {
     /// The route's path, with the names of the parameters.
     path: &'static str,
     /// The values of the path's parameters.
-    #[serde(skip_serializing_if = "Parameters::is_empty")]
-    ids: &'a Parameters,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    ids: &'a BTreeMap<String, String>,
     /// The path of the resource that the request created.
     #[serde(skip_serializing_if = "Option::is_none")]
     created: Option<&'a str>,

@@ -1,22 +1,18 @@
 //! API Gateway's event, of which `lambda_http` makes the request.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use aws_lambda_events::event::apigw::ApiGatewayV2httpRequest;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use form_urlencoded::Serializer;
 use http::header::HOST;
 use http::uri::PathAndQuery;
-
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt as _};
 
 /// An event in payload format version 2.0:
 /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>.
 pub(crate) type Event = ApiGatewayV2httpRequest;
-
-/// The path parameters by name.
-pub(crate) type Parameters = BTreeMap<String, String>;
 
 /// The claims of a valid token. The gateway passes each as a text.
 pub(crate) type Claims = HashMap<String, String>;
@@ -29,11 +25,12 @@ pub(crate) fn readable(mut event: Event) -> Event {
     event.headers.remove(HOST);
     event.request_context.domain_name = None;
     event.raw_path = None;
-    if let Some(query) = &mut event.raw_query_string
-        && PathAndQuery::try_from(format!("/?{query}")).is_err()
-    {
+    let is_no_query = |query: &str| PathAndQuery::try_from(format!("/?{query}")).is_err();
+    if let Some(query) = event.raw_query_string.take_if(|query| is_no_query(query)) {
         let pairs = form_urlencoded::parse(query.as_bytes());
-        *query = Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();
+        // Longer than a URL can be, and than the gateway lets through.
+        event.raw_query_string = Some(encoded).filter(|query| !is_no_query(query));
     }
     if event.is_base64_encoded && event.body.as_ref().is_some_and(|body| BASE64_STANDARD.decode(body).is_err()) {
         event.is_base64_encoded = false;

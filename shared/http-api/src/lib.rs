@@ -7,9 +7,9 @@
 //!   other arguments are parts of the request, each of a type that implements [`FromRequest`]. It returns a type that
 //!   implements [`Respond`], or a [`Problem`].
 //!
-//! Everything else follows from these two: [`serve()`] runs the function on Lambda by `lambda_http`, [`describe()`] makes its part of
-//! the OpenAPI document, and [`fits`] checks at compile time that the handler takes the parameters of the route's path.
-//! [`routes!`] lists the functions of a program.
+//! Everything else follows from these two: [`serve()`] runs the function on Lambda by `lambda_http`, [`describe()`] makes its
+//! part of the OpenAPI document, and [`fits`] checks at compile time that the handler takes the parameters of the route's
+//! path. [`routes!`] lists the functions of a program.
 //!
 //! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
 //! is checked. No handler gets a payment card number. No answer that depends on the caller may be cached. Every

@@ -23,6 +23,7 @@ pub struct Lifecycle {
 /// The order that a change is about.
 #[derive(Clone, Copy, Debug)]
 pub enum Of<'a> {
+    /// The order with this id, whoever asks.
     Order(&'a OrderId),
     /// The order, if this customer may see it. Otherwise it counts as not found. Staff, who are `None`, see every order.
     OrderSeenBy(&'a OrderId, Option<&'a CustomerId>),

@@ -42,6 +42,12 @@ impl Injection {
         };
         format!("{:?} {} {fault} {}", self.service, self.action, self.times)
     }
+
+    /// Whether the answer of a write is lost, once.
+    pub fn is_lost_write(&self) -> bool {
+        let is_read = ["Query", "Get"].iter().any(|read| self.action.contains(read));
+        matches!(self.fault, Fault::CutAfter) && self.times == 1 && !is_read
+    }
 }
 
 impl fmt::Debug for Injection {

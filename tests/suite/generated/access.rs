@@ -23,7 +23,9 @@ pub(super) fn functions() -> String {
                 Action::UpdateItem => (&mut writes, "changes "),
                 Action::DeleteItem => (&mut writes, "deletes "),
             };
-            column.entry(verb).or_default().push(subject(one));
+            let is_alone = matches!(one.action, Action::PutItem | Action::UpdateItem | Action::DeleteItem)
+                && !one.is_transactional;
+            column.entry(verb).or_default().push(subject(one) + if is_alone { " (alone)" } else { "" });
         }
         let others = grants.iter().map(service).collect::<Vec<_>>().join("; ");
         _ = writeln!(text, "| `{}` | {} | {} | {others} |", function.name(), listed(reads), listed(writes));

@@ -58,11 +58,12 @@ impl<Parts: Arity> Template<Parts> {
             if let Some((before, after)) = rest.split_once('{') {
                 key.push_str(before);
                 let end = key.len();
-                if after.starts_with('#') {
+                let is_of_shard = after.starts_with('#');
+                if is_of_shard {
                     key.push('#');
                 }
                 part.write_to(&mut key);
-                if &key[end..] == "#0" {
+                if is_of_shard && &key[end..] == "#0" {
                     key.truncate(end);
                 }
                 rest = after.split_once('}').map_or("", |(_, after)| after);

@@ -9,8 +9,9 @@ use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
 use table::{Condition, Error, Write};
 
 /// The writes that change the order from `from` to `to`. First come the writes that are conditional on the order as it was
-/// read: the header, the invoice, the return and the shipments, each if it differs. Then comes the mark of a payment that becomes due or
-/// lapses, or that does neither any more; and then the writes that give back what the order took for its cancelled or returned units.
+/// read: the header, the invoice, the return and the shipments, each if it differs. Then comes the mark of a payment that
+/// becomes due or lapses, or that does neither any more; and then the writes that give back what the order took for its
+/// cancelled or returned units.
 ///
 /// These happen once, because the condition on the header's version is in the same transaction.
 pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
