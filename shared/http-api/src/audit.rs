@@ -3,6 +3,8 @@
 //!
 //! Every function runs in [`serve`](crate::serve()), so no route can be left out.
 
+use std::collections::BTreeMap;
+
 use key_schema::value::{CustomerId, ProductId, Timestamp};
 use lambda::Outcome;
 use serde::Serialize;
