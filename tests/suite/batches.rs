@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use http_api::{Route, Verb};
 use local::functions;
-use shop::limit_time;
 
 use crate::prelude::*;
 
@@ -116,19 +115,19 @@ async fn concurrent_copies_of_a_batch_are_answered_the_same_and_applied_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_without_capacity_fails_alone_and_succeeds_when_the_batch_is_sent_again() {
-    let shop = Shop::open_with(|template| limit_time(template, 5)).await;
+    let shop = Shop::open().await;
+    let hurried = shop.hurried(5).await;
     let entries = [create("first", 1), create("second", 1), create("third", 1)];
     let of_second = commit().when(|request| request.to_string().contains("p#second"));
     let reason = "TableWriteProvisionedThroughputExceeded";
     let fault = Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: reason };
-    shop.fault_proxy().inject(of_second, fault, usize::MAX);
-    let results = send(&shop.admin(), &entries).await;
+    hurried.fault_proxy().inject(of_second, fault, usize::MAX);
+    let results = send(&hurried.admin(), &entries).await;
     let statuses: Vec<_> = results.iter().map(|result| result["status"].clone()).collect();
     assert_eq!(statuses, [json!(201), json!(503), json!(201)]);
     let problem = &results[1]["problem"];
     assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("none")));
 
-    shop.fault_proxy().heal();
     let results = send(&shop.admin(), &entries).await;
     assert!(results.iter().all(|result| result["status"] == 201), "{results:?}");
     assert_eq!(shop.nobody().walk("/products?category=things", 10).await.len(), 3);

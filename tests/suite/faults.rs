@@ -159,7 +159,7 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 
     // If the order never becomes complete, it is neither shown nor restored.
     shop.delete(&format!("o#{}", order_id(&order)), "p#thing").await;
-    let hurried = shop.hurried().await;
+    let hurried = shop.hurried(3).await;
     hurried.customer("ada").get(&path).await.problem(Kind::Throttled);
     hurried.customer("ada").cancel(&order, json!({})).await.problem(Kind::Throttled);
     assert_eq!(shop.available("thing").await, 8);
@@ -168,7 +168,7 @@ async fn an_incomplete_order_is_read_again_until_it_is_complete() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_hangs_is_answered_in_time() {
     let filled = shop().await;
-    let shop = filled.hurried().await;
+    let shop = filled.hurried(3).await;
     shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_mins(1)), 5);
     let started = Instant::now();
     let reply = shop.nobody().get("/products/thing").await;

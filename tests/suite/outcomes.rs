@@ -55,7 +55,7 @@ fn beyond_the_quota() -> Fault {
 /// outcome was `none`.
 async fn fail(ask: usize, fault: Fault, healthy: usize) -> Option<bool> {
     let (filled, asks) = shop().await;
-    let shop = filled.hurried().await;
+    let shop = filled.hurried(3).await;
     let before = shop.dump().await;
     shop.fault_proxy().take_calls();
     shop.fault_proxy().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);

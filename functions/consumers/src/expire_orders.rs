@@ -14,7 +14,7 @@ use key_schema::layout::{OrdersOfStatus, PaymentsDue};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of, PayLater, Transitioned};
+use ordering::{Lifecycle, PayLater, Target, Transitioned};
 use serde::Serialize;
 use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
@@ -129,7 +129,7 @@ impl Expirer {
 
     /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
     async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
-        match self.orders.change(Of::Order(order), expiry, Budget::of(ONE_ORDER)).await {
+        match self.orders.change(Target::Order(order), expiry, Budget::of(ONE_ORDER)).await {
             Ok(Transitioned::Done(_)) => report.expired += 1,
             Ok(_) => report.settled += 1,
             Err(cause) => {

@@ -16,7 +16,7 @@ use key_schema::layout::PaymentsDue;
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of, Transitioned};
+use ordering::{Lifecycle, Target, Transitioned};
 use payments::Provider;
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards, Swept};
@@ -237,7 +237,7 @@ impl Settler {
             return Ok(card.clone());
         }
         let report = Transition::ReportPayment { intent: &seen.id, amount: seen.amount, report: seen.report };
-        match self.orders.change(Of::Order(order), report, budget).await? {
+        match self.orders.change(Target::Order(order), report, budget).await? {
             Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
                 Ok(whole.invoice.card().cloned().ok_or("an invoice has lost its card payment")?)
             }

@@ -4,7 +4,7 @@ use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Pat
 use key_schema::entity::CancellationCause;
 use key_schema::value::{Name, OrderId};
 use ordering::steps::{Cancel, Transition};
-use ordering::{Lifecycle, Of, RequestedLine};
+use ordering::{Lifecycle, RequestedLine, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -53,6 +53,6 @@ pub async fn handle(
         None => Transition::Cancel(cancel),
         Some(lines) => Transition::CancelUnits { lines, cancel },
     };
-    let cancelled = orders.change(Of::OrderSeenBy(&id, caller.customer()), change, budget).await?;
+    let cancelled = orders.change(Target::OrderSeenBy(&id, caller.customer()), change, budget).await?;
     changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

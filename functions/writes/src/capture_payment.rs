@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of};
+use ordering::{Lifecycle, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -46,6 +46,6 @@ pub async fn handle(
         Some(reference) => Transition::Capture { reference },
         None => Transition::RequestCapture,
     };
-    let captured = orders.change(Of::Invoice(&id), capture, budget).await?;
+    let captured = orders.change(Target::Invoice(&id), capture, budget).await?;
     changed::answer(captured, "invoice", |order| Ok(order.invoice.into()))
 }

@@ -4,7 +4,7 @@ use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Replayable,
 use key_schema::entity::OrderStatus;
 use key_schema::value::OrderId;
 use ordering::steps::Transition;
-use ordering::{CaptureWhen, Lifecycle, Of};
+use ordering::{CaptureWhen, Lifecycle, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -33,6 +33,6 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
     let advance = Transition::Advance { to: status, captures: capture == CaptureWhen::Shipped };
-    let advanced = orders.change(Of::Order(&id), advance, budget).await?;
+    let advanced = orders.change(Target::Order(&id), advance, budget).await?;
     changed::answer(advanced, "order", |order| Ok(OrderView::seen_by(&caller, order)))
 }

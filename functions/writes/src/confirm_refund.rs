@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of, Transitioned};
+use ordering::{Lifecycle, Target, Transitioned};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
     let refund = Transition::ConfirmRefund { reference: &String::from(reference) };
-    let confirmed = orders.change(Of::Invoice(&id), refund, budget).await?;
+    let confirmed = orders.change(Target::Invoice(&id), refund, budget).await?;
     if let Transitioned::Refused(status) = confirmed {
         return Err(
             Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status)

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Json, Kind, Path, Replayable, Route, Scope, ShipmentView};
 use key_schema::value::ShipmentId;
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of};
+use ordering::{Lifecycle, Target};
 use table::Budget;
 
 use crate::{changed, units};
@@ -22,6 +22,6 @@ pub async fn handle(
     Path(id): Path<ShipmentId>,
     budget: Budget,
 ) -> Answer<Replayable<Json<ShipmentView>>> {
-    let delivered = orders.change(Of::Shipment(&id), Transition::DeliverShipment { id: &id }, budget).await?;
+    let delivered = orders.change(Target::Shipment(&id), Transition::DeliverShipment { id: &id }, budget).await?;
     changed::answer(delivered, "shipment", |whole| units::shipment_of(whole, &id))
 }

@@ -7,7 +7,7 @@ use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
 use key_schema::value::Timestamp;
 use lambda::Measure;
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of, Transitioned};
+use ordering::{Lifecycle, Target, Transitioned};
 use payments::{FailedRefund, Notice, PaymentReport, Provider};
 use table::{Budget, Reader};
 use tracing::{error, warn};
@@ -45,7 +45,7 @@ pub async fn handle(
 async fn record(orders: &Lifecycle, provider: &Provider, told: &PaymentReport, budget: Budget) -> Answer<()> {
     let (order, intent) = (&told.order, &told.intent);
     let report = Transition::ReportPayment { intent, amount: told.amount, report: told.report };
-    match orders.change(Of::Order(order), report, budget).await? {
+    match orders.change(Target::Order(order), report, budget).await? {
         Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
             let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
             // The report of an earlier attempt may come late. By now that attempt has ended, and holds no money.

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
 use key_schema::value::{Name, ReturnId};
 use ordering::steps::{Receipt, Transition, Verdict};
-use ordering::{Lifecycle, Of};
+use ordering::{Lifecycle, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -49,6 +49,6 @@ pub async fn handle(
         (false, ..) => return Err(Problem::invalid("A refused return needs a reason, and has no restock.")),
     };
     let receipt = Transition::ReceiveReturn(Receipt { id: &id, verdict });
-    let received = orders.change(Of::Return(&id), receipt, budget).await?;
+    let received = orders.change(Target::Return(&id), receipt, budget).await?;
     changed::answer(received, "return", |whole| units::return_of(whole, &id))
 }

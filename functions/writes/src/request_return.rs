@@ -4,7 +4,7 @@ use http_api::{Answer, Caller, Created, Example, Json, Kind, Path, ReturnView, R
 use key_schema::entity::LineUnits;
 use key_schema::value::{IdempotencyKey, Name, OrderId, ReturnId};
 use ordering::steps::{ReturnRequest, Transition};
-use ordering::{Lifecycle, Of, RequestedLine, Withdrawal};
+use ordering::{Lifecycle, RequestedLine, Target, Withdrawal};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -50,7 +50,7 @@ pub async fn handle(
 
     let within_days = (!caller.is_admin).then_some(withdrawal.days);
     let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within_days };
-    let of = Of::OrderSeenBy(&order, caller.customer());
+    let of = Target::OrderSeenBy(&order, caller.customer());
     let requested = orders.change(of, Transition::RequestReturn(request), budget).await?;
     let answer = changed::answer(requested, "order", |whole| units::return_of(whole, &id))?;
     Ok(Created { location: format!("/orders/{order}/returns"), answer })

@@ -3,7 +3,7 @@
 use http_api::{Answer, Created, Example, Json, Kind, Path, Problem, Route, Scope, ShipmentView};
 use key_schema::value::{IdempotencyKey, Name, OrderId, ShipmentId};
 use ordering::steps::{ShipmentRequest, Transition};
-use ordering::{CaptureWhen, Lifecycle, Of, RequestedLine};
+use ordering::{CaptureWhen, Lifecycle, RequestedLine, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -65,7 +65,7 @@ pub async fn handle(
         tracking_url: tracking_url.as_deref(),
         captures: capture == CaptureWhen::Shipped,
     };
-    let shipped = orders.change(Of::Order(&order), Transition::ShipItems(request), budget).await?;
+    let shipped = orders.change(Target::Order(&order), Transition::ShipItems(request), budget).await?;
     let answer = changed::answer(shipped, "order", |whole| units::shipment_of(whole, &id))?;
     Ok(Created { location: format!("/orders/{order}/shipments"), answer })
 }

@@ -8,7 +8,7 @@ use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentI
 use key_schema::entity::{CardPayment, PaymentState, Progress, Report};
 use key_schema::value::{Money, OrderId};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, Of, Transitioned};
+use ordering::{Lifecycle, Target, Transitioned};
 use payments::{Error, Provider};
 use serde::Deserialize;
 use table::{Budget, Reader};
@@ -60,7 +60,7 @@ pub async fn handle(
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
             let start = Transition::StartPayment { intent: &intent.id, attempt, amount: intent.amount };
-            match orders.change(Of::Order(&id), start, budget).await? {
+            match orders.change(Target::Order(&id), start, budget).await? {
                 Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
                     (intent, whole.invoice.card().map_or(PaymentState::Pending, CardPayment::state))
                 }
@@ -72,7 +72,7 @@ pub async fn handle(
     };
     if intent.report != Report::STARTED && !card.knows(&intent.id, intent.report) {
         let report = Transition::ReportPayment { intent: &intent.id, amount: intent.amount, report: intent.report };
-        let reported = orders.change(Of::Order(&id), report, budget).await?;
+        let reported = orders.change(Target::Order(&id), report, budget).await?;
         if let Transitioned::Done(whole) | Transitioned::DoneBefore(whole) = reported {
             state = whole.invoice.card().map_or(state, CardPayment::state);
         }

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
+use serde_json::{Value, json};
 
 use crate::gateway::Invoke;
+use crate::resource::{REGION, queue_url};
 use crate::sandbox::StartConsumer;
+use crate::template::Template;
 
 /// Base URLs at which the functions call AWS services.
 #[derive(Debug, Clone)]
@@ -27,7 +30,7 @@ impl Endpoints {
     /// recognises a function by its logical id there.
     pub fn variables(&self) -> BTreeMap<String, String> {
         let variables = [
-            ("AWS_REGION", "us-east-1"),
+            ("AWS_REGION", REGION),
             ("AWS_SECRET_ACCESS_KEY", "local"),
             ("AWS_ENDPOINT_URL_DYNAMODB", self.dynamodb.as_str()),
             ("AWS_ENDPOINT_URL_SQS", self.sqs.as_str()),
@@ -37,6 +40,23 @@ impl Endpoints {
         let s3 = self.s3.iter().map(|url| ("AWS_ENDPOINT_URL_S3", &**url));
         variables.into_iter().chain(s3).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
+}
+
+/// What a command needs to reach the stack's services: DynamoDB's own URL; the environment variables of each function, and
+/// the buckets and queues, all by their logical ids.
+pub(crate) fn connection(dynamodb: &str, endpoints: &Endpoints, template: &Template) -> Value {
+    let functions = template.functions.iter().map(|function| {
+        let mut variables = endpoints.variables();
+        let own = [("_HANDLER", &function.handler), ("AWS_ACCESS_KEY_ID", &function.logical_id)];
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value.clone())));
+        variables.extend(function.environment.clone());
+        (&function.logical_id, variables)
+    });
+    let functions: BTreeMap<_, _> = functions.collect();
+    let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
+    let queues: BTreeMap<_, _> =
+        template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
+    json!({ "dynamodb": dynamodb, "functions": functions, "buckets": buckets, "queues": queues })
 }
 
 /// The functions of a stack, each with its handler's name.

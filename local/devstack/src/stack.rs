@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dynoxide::Database;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -18,7 +18,7 @@ use crate::bus::{self, Bus, Targets};
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::fault_proxy::FaultProxy;
-use crate::functions::{Endpoints, Functions};
+use crate::functions::{Endpoints, Functions, connection};
 use crate::gateway::{self, Gateway, Routes};
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
@@ -28,7 +28,6 @@ use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
-use crate::resource::queue_url;
 use crate::s3::Buckets;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
@@ -146,23 +145,6 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
             Ok((Tokens::ephemeral("devstack", audience), Some(OpenIdIssuer::discover(url, audience).await?)))
         }
     }
-}
-
-/// What a command needs to reach the stack's services: DynamoDB's own URL; the environment variables of each function, and
-/// the buckets and queues, all by their logical ids.
-fn connection(dynamodb: &str, endpoints: &Endpoints, template: &Template) -> Value {
-    let functions = template.functions.iter().map(|function| {
-        let mut variables = endpoints.variables();
-        let own = [("_HANDLER", &function.handler), ("AWS_ACCESS_KEY_ID", &function.logical_id)];
-        variables.extend(own.map(|(name, value)| (name.to_owned(), value.clone())));
-        variables.extend(function.environment.clone());
-        (&function.logical_id, variables)
-    });
-    let functions: BTreeMap<_, _> = functions.collect();
-    let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
-    let queues: BTreeMap<_, _> =
-        template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
-    json!({ "dynamodb": dynamodb, "functions": functions, "buckets": buckets, "queues": queues })
 }
 
 impl Stack {

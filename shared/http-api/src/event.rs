@@ -25,7 +25,7 @@ pub(crate) fn readable(mut event: Event) -> Event {
     event.headers.remove(HOST);
     event.request_context.domain_name = None;
     event.raw_path = None;
-    let is_no_query = |query: &str| PathAndQuery::try_from(format!("/?{query}")).is_err();
+    let is_no_query = |query: &str| !query.is_empty() && PathAndQuery::try_from(format!("/?{query}")).is_err();
     if let Some(query) = event.raw_query_string.take_if(|query| is_no_query(query)) {
         let pairs = form_urlencoded::parse(query.as_bytes());
         let encoded = Serializer::new(String::new()).extend_pairs(pairs).finish();

@@ -49,7 +49,7 @@ pub use basket::{Basket, BasketError, MOST_CODES, MOST_GIFT_CARDS, MOST_LINES, O
 pub use capture_when::CaptureWhen;
 pub use found::{Found, FoundItem};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
-pub use lifecycle::{Lifecycle, Of, Transitioned};
+pub use lifecycle::{Lifecycle, Target, Transitioned};
 pub use max_open_units::MaxOpenUnits;
 pub use message::{Unreadable, Waiting};
 pub use numbering::Numbering;

@@ -22,7 +22,7 @@ pub struct Lifecycle {
 
 /// The order that a change is about.
 #[derive(Clone, Copy, Debug)]
-pub enum Of<'a> {
+pub enum Target<'a> {
     /// The order with this id, whoever asks.
     Order(&'a OrderId),
     /// The order, if this customer may see it. Otherwise it counts as not found. Staff, who are `None`, see every order.
@@ -62,12 +62,17 @@ impl Lifecycle {
     ///
     /// # Errors
     /// A request failed, or other requests were changing the order for too long.
-    pub async fn change(&self, of: Of<'_>, transition: Transition<'_>, budget: Budget) -> Result<Transitioned, Error> {
+    pub async fn change(
+        &self,
+        of: Target<'_>,
+        transition: Transition<'_>,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
         let id = match of {
-            Of::Order(id) | Of::OrderSeenBy(id, _) => Some(id.clone()),
-            Of::Invoice(id) => self.reader.order_of_invoice(id).await?,
-            Of::Return(id) => id.order(),
-            Of::Shipment(id) => id.order(),
+            Target::Order(id) | Target::OrderSeenBy(id, _) => Some(id.clone()),
+            Target::Invoice(id) => self.reader.order_of_invoice(id).await?,
+            Target::Return(id) => id.order(),
+            Target::Shipment(id) => id.order(),
         };
         let Some(id) = id else { return Ok(Transitioned::NotFound) };
         let mut changing = Changing::new(transition);
@@ -100,12 +105,12 @@ impl Lifecycle {
         }
     }
 
-    async fn is_meant(&self, whole: &WholeOrder, of: Of<'_>) -> Result<bool, Error> {
+    async fn is_meant(&self, whole: &WholeOrder, of: Target<'_>) -> Result<bool, Error> {
         match of {
-            Of::Order(_) | Of::Return(_) | Of::Shipment(_) => Ok(true),
+            Target::Order(_) | Target::Return(_) | Target::Shipment(_) => Ok(true),
             // The id contains an order's id, but that order's invoice may have an id of the shop from which it was imported.
-            Of::Invoice(id) => Ok(whole.invoice.invoice_id == *id),
-            Of::OrderSeenBy(_, customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
+            Target::Invoice(id) => Ok(whole.invoice.invoice_id == *id),
+            Target::OrderSeenBy(_, customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
         }
     }
 

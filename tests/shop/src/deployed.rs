@@ -55,7 +55,7 @@ pub fn set_everywhere(template: &mut Template, name: &str, value: &str) {
 }
 
 /// Gives every function at most this number of seconds.
-pub fn limit_time(template: &mut Template, seconds: u64) {
+pub(crate) fn limit_time(template: &mut Template, seconds: u64) {
     for function in &mut template.functions {
         function.timeout_seconds = function.timeout_seconds.min(seconds);
     }

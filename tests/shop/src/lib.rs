@@ -22,6 +22,7 @@ pub mod engine;
 pub mod events;
 pub mod expiry;
 pub mod faults;
+mod goods;
 pub mod images;
 pub mod imported;
 pub mod invocations;
@@ -54,9 +55,7 @@ pub use devstack::wait::{PATIENCE, until, until_some};
 use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
 use futures_util::future::join_all;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
-use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
-use key_schema::value::{Money, Timestamp};
 use lambda::Environment;
 use local::functions;
 use reqwest::Client as Http;
@@ -65,9 +64,10 @@ use serde_json::{Map, Value, json};
 
 use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
-use crate::deployed::{deployed, deployed_from, set_variable};
-pub use crate::deployed::{limit_time, set_everywhere};
+pub use crate::deployed::set_everywhere;
+use crate::deployed::{deployed, deployed_from, limit_time, set_variable};
 use crate::engine::{Engine, table_name};
+pub use crate::goods::goods;
 pub use crate::orders::{basket, invoice_id, order_id, things};
 use crate::payments::Payments;
 use crate::queue::drain_source;
@@ -120,11 +120,11 @@ impl Shop {
         Self::start(uncounted(deployed_from(change(template_text()), table_name(), &[]))).await
     }
 
-    /// The same shop with three seconds for each request, beside this one, which must outlive it. It is filled through this
-    /// one: beside other work, three seconds may be too short for a request without faults.
-    pub async fn hurried(&self) -> Self {
-        let text = template_text().replace("Timeout: 15", "Timeout: 3");
-        let template = uncounted(deployed_from(text, self.table().to_owned(), &[]));
+    /// The same shop with at most so many seconds for each request, beside this one, which must outlive it. It is filled
+    /// through this one: beside other work, a short time may be too short for a request without faults.
+    pub async fn hurried(&self, seconds: u64) -> Self {
+        let mut template = uncounted(deployed_from(template_text(), self.table().to_owned(), &[]));
+        limit_time(&mut template, seconds);
         Self::start_at(Some(self.dynamodb_url().to_owned()), template, BTreeMap::new(), |functions| functions).await
     }
 
@@ -328,45 +328,6 @@ impl Shop {
         self.customer(id).post("/customers", body).await.expect(201)
     }
 
-    /// A shop with the customer ada and one product, as `product` makes it.
-    pub async fn selling(id: &str, price: u64, stock: u64) -> Self {
-        let shop = Self::with_ada().await;
-        shop.product(id, price, stock).await;
-        shop
-    }
-
-    pub async fn product(&self, id: &str, price: u64, stock: u64) -> Value {
-        self.create(id, json!({ "price": eur(price), "stock": stock })).await
-    }
-
-    /// Creates a product with these fields, and with those of `goods` that they leave out.
-    pub async fn create(&self, id: &str, with: Value) -> Value {
-        self.admin().post("/products", goods(id, with)).await.expect(201)
-    }
-
-    pub async fn discount(&self, code: &str, percent: u64, max_uses: Option<u64>) {
-        let body = json!({ "code": code, "percent": percent, "maxUses": max_uses });
-        self.admin().post("/discounts", body).await.expect(201);
-    }
-
-    pub async fn gift_card(&self, code: &str, amount: u64) {
-        if code.len() >= 12 {
-            self.admin().post("/gift-cards", json!({ "code": code, "balance": eur(amount) })).await.expect(201);
-            return;
-        }
-        // Stored directly: an import may bring shorter codes than staff may give.
-        let now = Timestamp::now();
-        let balance: Money = serde_json::from_value(eur(amount)).expect("money");
-        let card = GiftCard::new(code.parse().expect("a code"), balance, now);
-        self.put(&card).await;
-    }
-
-    /// The number of available units of a product.
-    pub async fn available(&self, product: &str) -> u64 {
-        let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
-        product["available"].as_u64().expect("a number")
-    }
-
     /// Every item of the table, read directly from the engine, sorted by key.
     pub async fn dump(&self) -> Vec<Value> {
         self.dump_of(self.table()).await
@@ -442,15 +403,4 @@ impl Drop for Shop {
             assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
         }
     }
-}
-
-/// A product to create: 100 units of a thing for 10.00 EUR, but for the fields that differ.
-pub fn goods(id: &str, with: Value) -> Value {
-    let mut product = json!({
-        "productId": id, "name": format!("The {id}"), "description": "", "category": "things", "price": eur(1000),
-        "stock": 100,
-    });
-    let Value::Object(with) = with else { panic!("no fields") };
-    product.as_object_mut().expect("fields").extend(with);
-    product
 }

@@ -19,13 +19,14 @@ pub(super) fn functions() -> String {
                 Action::BatchGetItem | Action::GetItem if one.is_of_keys => (&mut reads, "existence of "),
                 Action::BatchGetItem | Action::GetItem => (&mut reads, "items "),
                 Action::ConditionCheckItem => (&mut reads, "checks "),
+                Action::PutItem if one.is_transactional => (&mut writes, "puts in transactions "),
+                Action::UpdateItem if one.is_transactional => (&mut writes, "changes in transactions "),
+                Action::DeleteItem if one.is_transactional => (&mut writes, "deletes in transactions "),
                 Action::PutItem => (&mut writes, "puts "),
                 Action::UpdateItem => (&mut writes, "changes "),
                 Action::DeleteItem => (&mut writes, "deletes "),
             };
-            let is_alone = matches!(one.action, Action::PutItem | Action::UpdateItem | Action::DeleteItem)
-                && !one.is_transactional;
-            column.entry(verb).or_default().push(subject(one) + if is_alone { " (alone)" } else { "" });
+            column.entry(verb).or_default().push(subject(one));
         }
         let others = grants.iter().map(service).collect::<Vec<_>>().join("; ");
         _ = writeln!(text, "| `{}` | {} | {} | {others} |", function.name(), listed(reads), listed(writes));
