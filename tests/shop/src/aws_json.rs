@@ -3,6 +3,8 @@
 use reqwest::Client as Http;
 use serde_json::Value;
 
+use crate::Shop;
+
 /// The access key of a caller that is not a function. It may do anything.
 pub const OPERATOR: &str = "operator";
 
@@ -28,4 +30,30 @@ pub async fn expect(http: &Http, url: &str, target: &str, request: &Value) -> Va
     let (status, body) = call(http, url, OPERATOR, target, request).await;
     assert_eq!(status, 200, "{target}: {body}");
     body
+}
+
+impl Shop {
+    /// Calls the engine directly.
+    pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
+    }
+
+    /// Calls the engine's streams.
+    pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
+        self.call_dynamodb(&format!("DynamoDBStreams_20120810.{action}"), request).await
+    }
+
+    async fn call_dynamodb(&self, target: &str, request: &Value) -> Value {
+        expect(&self.http, self.stack.dynamodb_url(), target, request).await
+    }
+
+    /// Calls a service at this base URL with the credentials of a function, by its logical id.
+    pub async fn call_as(&self, function: &str, url: &str, target: &str, request: &Value) -> (u16, Value) {
+        call(&self.http, url, function, target, request).await
+    }
+
+    /// Calls SQS as an operator.
+    pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
+        expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
+    }
 }

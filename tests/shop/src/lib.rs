@@ -362,30 +362,6 @@ impl Shop {
         }
         self.dynamodb("UpdateItem", &update).await;
     }
-
-    /// Calls the engine directly.
-    pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
-        self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
-    }
-
-    /// Calls the engine's streams.
-    pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
-        self.call_dynamodb(&format!("DynamoDBStreams_20120810.{action}"), request).await
-    }
-
-    async fn call_dynamodb(&self, target: &str, request: &Value) -> Value {
-        aws_json::expect(&self.http, self.stack.dynamodb_url(), target, request).await
-    }
-
-    /// Calls a service at this base URL with the credentials of a function, by its logical id.
-    pub async fn call_as(&self, function: &str, url: &str, target: &str, request: &Value) -> (u16, Value) {
-        aws_json::call(&self.http, url, function, target, request).await
-    }
-
-    /// Calls SQS as an operator.
-    pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
-        aws_json::expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
-    }
 }
 
 impl Drop for Shop {
