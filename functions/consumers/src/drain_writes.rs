@@ -27,7 +27,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use key_schema::access::Access;
 use lambda::{Error, Grant, Measure};
-use ordering::Waiting;
+use ordering::OrderMessage;
 use queue::{Delay, FAILURES, Message, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
@@ -168,7 +168,7 @@ fn received(record: SqsMessage) -> Received {
     Received {
         id: record.message_id.unwrap_or_default(),
         receipt_handle: record.receipt_handle.unwrap_or_default(),
-        message: Message { group: Waiting::group_of(&body), body, attributes },
+        message: Message { group: OrderMessage::group_of(&body), body, attributes },
         sent_at: sent_at.and_then(|sent_at| sent_at.parse().ok()),
         times: times.and_then(|times| times.parse().ok()).unwrap_or(1),
         failures: failures.unwrap_or(0),

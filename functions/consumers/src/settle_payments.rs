@@ -14,7 +14,7 @@ use key_schema::access::Access;
 use key_schema::entity::CardPayment;
 use key_schema::layout::PaymentsDue;
 use key_schema::value::{OrderId, TimeRange, Timestamp};
-use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
+use lambda::{Error, Grant, Measure};
 use ordering::steps::Transition;
 use ordering::{Lifecycle, Target, Transitioned};
 use payments::Provider;
@@ -56,16 +56,7 @@ pub struct Settler {
     shards: StatusShards,
 }
 
-impl FromEnvironment for Settler {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self {
-            reader: Reader::from_environment(environment)?,
-            orders: Lifecycle::from_environment(environment)?,
-            provider: Provider::from_environment(environment)?,
-            shards: StatusShards::from_environment(environment)?,
-        })
-    }
-}
+lambda::from_environment!(Settler { reader, orders, provider, shards });
 
 /// An event of either source.
 #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@ use http_api::{Answer, Either, Example, Json, OwnGuest, PrefersAsync, Problem, R
 use key_schema::access::Access;
 use key_schema::entity::QueuedOrder;
 use key_schema::value::IdempotencyKey;
-use ordering::OrderRequest;
+use ordering::NewOrder;
 use table::Budget;
 
 use crate::place_order::{self, Deps, Placed, Waiting};
@@ -31,16 +31,16 @@ pub async fn handle(
     guest: OwnGuest,
     key: IdempotencyKey,
     prefers: PrefersAsync,
-    Json(request): Json<OrderRequest>,
+    Json(order): Json<NewOrder>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
     let guest = guest.caller()?;
-    if request.pay_later {
+    if order.pay_later {
         return Err(Problem::invalid("payLater: only customers with an account may pay later"));
     }
-    if request.cart.is_some() {
+    if order.cart.is_some() {
         return Err(Problem::invalid("cart: guests have no carts"));
     }
     let under = format!("/guests/{}", guest.id);
-    place_order::place(deps, (guest.id, key), prefers, request, &under, budget).await
+    place_order::place(deps, (guest.id, key), prefers, order, &under, budget).await
 }

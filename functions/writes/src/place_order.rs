@@ -8,7 +8,7 @@ use key_schema::access::Access;
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
 use key_schema::value::{CustomerId, IdempotencyKey};
 use ordering::{
-    Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PayLater, PlaceOrder, Placement,
+    Acceptance, Basket, BasketError, Intake, NewOrder, NotAccepted, OrderRequest, Orders, PayLater, PlacingOutcome,
     WaitingRoom,
 };
 use table::{Budget, Error};
@@ -63,7 +63,16 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     ));
 
 /// The dependencies of the routes that place orders.
-pub(crate) type Deps = (Orders, Intake, WaitingRoom, PayLater);
+#[derive(Clone)]
+pub struct Deps {
+    orders: Orders,
+    intake: Intake,
+    waiting_room: WaitingRoom,
+    pay_later: PayLater,
+}
+
+lambda::from_environment!(Deps { orders, intake, waiting_room, pay_later });
+
 pub(crate) type Placed = Created<Json<OrderView>>;
 pub(crate) type Waiting = Accepted<Json<QueuedOrderView>>;
 
@@ -72,54 +81,59 @@ pub async fn handle(
     caller: Caller,
     key: IdempotencyKey,
     prefers: PrefersAsync,
-    Json(request): Json<OrderRequest>,
+    Json(order): Json<NewOrder>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
-    place(deps, (caller.id, key), prefers, request, "", budget).await
+    place(deps, (caller.id, key), prefers, order, "", budget).await
 }
 
 /// Places an order of this customer or guest, at once or through the queue. The path of the order is `/orders/{orderId}`
 /// after `under`.
 pub(crate) async fn place(
-    (orders, intake, waiting_room, pay_later): Deps,
+    Deps { orders, intake, waiting_room, pay_later }: Deps,
     (customer, key): (CustomerId, IdempotencyKey),
     PrefersAsync(prefers_later): PrefersAsync,
-    request: OrderRequest,
+    order: NewOrder,
     under: &str,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
-    pay_later_is_offered(&request, pay_later)?;
-    let basket = Basket::try_from(request).map_err(not_a_basket)?;
-    let order = PlaceOrder { customer, key, basket };
-    let wait = waiting_room.wait(&order.basket).await;
+    pay_later_is_offered(&order, pay_later)?;
+    let basket = Basket::try_from(order).map_err(not_a_basket)?;
+    let request = OrderRequest { customer, key, basket };
+    let wait = waiting_room.wait(&request.basket).await;
     // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
-    let is_for_later = prefers_later || wait.is_some() && order.basket.request().expected_total.is_some();
-    let placement = if is_for_later {
-        orders.placed_before(&order, budget).await
+    let is_for_later = prefers_later || wait.is_some() && request.basket.order().expected_total.is_some();
+    let outcome = if is_for_later {
+        orders.placed_before(&request, budget).await
     } else if wait.is_some() {
-        orders.quote(&order, budget).await.map(Some)
+        orders.quote(&request, budget).await.map(Some)
     } else if waiting_room.is_there() {
-        orders.place_unless_crowded(&order, budget).await.map(Some)
+        orders.place_unless_crowded(&request, budget).await.map(Some)
     } else {
-        orders.place(&order, budget).await.map(Some)
+        orders.place(&request, budget).await.map(Some)
     };
-    let placement = match placement {
+    let outcome = match outcome {
         // The order can be queued without knowing whether it was placed before: the drain finds that out.
         Err(Error::Throttled { by, .. }) if is_for_later && by.is_of_capacity() => None,
-        placement => placement?,
+        outcome => outcome?,
     };
-    let max_total = match placement {
-        Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, under, Replayable::first))),
-        Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, under, Replayable::again))),
-        Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
-        Some(Placement::Untaxed(untaxed)) => return Err(untaxed.into()),
-        Some(Placement::Waits { max_total }) => Some(max_total),
+    let max_total = match outcome {
+        Some(PlacingOutcome::Placed(order)) => return Ok(Either::A(placed(order, under, Replayable::first))),
+        Some(PlacingOutcome::Replayed(order)) => return Ok(Either::A(placed(order, under, Replayable::again))),
+        Some(PlacingOutcome::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
+        Some(PlacingOutcome::Untaxed(untaxed)) => return Err(untaxed.into()),
+        Some(PlacingOutcome::Waits { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
-        Some(Placement::AlreadyQueued(queued)) => queued.max_total,
-        Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted)
+        Some(PlacingOutcome::AlreadyQueued(queued)) => queued.max_total,
+        Some(
+            PlacingOutcome::RefusedBefore
+            | PlacingOutcome::OtherAcceptance
+            | PlacingOutcome::Mismatch
+            | PlacingOutcome::NotAccepted,
+        )
         | None => None,
     };
-    let acceptance = intake.accept(&order, max_total, budget).await.map_err(not_accepted)?;
+    let acceptance = intake.accept(&request, max_total, budget).await.map_err(not_accepted)?;
     let (queued, answer): (_, fn(_) -> _) = match acceptance {
         Acceptance::Accepted(queued) => (queued, Replayable::first),
         Acceptance::Replayed(queued) => (queued, Replayable::again),

@@ -1,7 +1,7 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
 use http_api::{Answer, Caller, CodeUseView, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
-use ordering::{Basket, NotQuoted, OrderRequest, PayLater, Quote, Quotes};
+use ordering::{Basket, NewOrder, NotQuoted, PayLater, Quote, Quotes};
 use table::Budget;
 
 use crate::place_order::{REFUSES, not_a_basket};
@@ -25,11 +25,11 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
 pub async fn handle(
     (quotes, pay_later): (Quotes, PayLater),
     caller: Caller,
-    Json(request): Json<OrderRequest>,
+    Json(order): Json<NewOrder>,
     budget: Budget,
 ) -> Answer<Json<QuoteView>> {
-    pay_later_is_offered(&request, pay_later)?;
-    let basket = Basket::try_from(request).map_err(not_a_basket)?;
+    pay_later_is_offered(&order, pay_later)?;
+    let basket = Basket::try_from(order).map_err(not_a_basket)?;
     let quote = quotes.of(&caller.id, &basket, budget).await?.map_err(|why| match why {
         NotQuoted::Rejected(rejection) => Problem::rejected(rejection),
         NotQuoted::Untaxed(untaxed) => untaxed.into(),
@@ -41,8 +41,8 @@ pub async fn handle(
 }
 
 /// Refuses an order that is paid later, if the shop takes none.
-pub(crate) fn pay_later_is_offered(request: &OrderRequest, pay_later: PayLater) -> Answer<()> {
-    if request.pay_later && !pay_later.is_offered() {
+pub(crate) fn pay_later_is_offered(order: &NewOrder, pay_later: PayLater) -> Answer<()> {
+    if order.pay_later && !pay_later.is_offered() {
         return Err(Problem::invalid("payLater: this shop takes no orders that are paid later"));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
 use key_schema::value::{Name, ReturnId};
-use ordering::steps::{Receipt, Transition, Verdict};
+use ordering::steps::{Receipt, ReturnVerdict, Transition};
 use ordering::{Lifecycle, Target};
 use serde::Deserialize;
 use table::Budget;
@@ -43,8 +43,8 @@ pub async fn handle(
 ) -> Answer<Replayable<Json<ReturnView>>> {
     let reason = reason.map(String::from);
     let verdict = match (accepted, restock, &reason) {
-        (true, Some(restock), None) => Verdict::Accept { restock },
-        (false, None, Some(reason)) => Verdict::Refuse { reason },
+        (true, Some(restock), None) => ReturnVerdict::Accept { restock },
+        (false, None, Some(reason)) => ReturnVerdict::Refuse { reason },
         (true, ..) => return Err(Problem::invalid("An accepted return needs restock, and has no reason.")),
         (false, ..) => return Err(Problem::invalid("A refused return needs a reason, and has no restock.")),
     };

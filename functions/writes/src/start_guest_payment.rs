@@ -2,11 +2,9 @@
 
 use http_api::{Answer, Example, Json, Kind, OptionalJson, OwnGuest, Path, PaymentIntentView, Route, Scope};
 use key_schema::value::OrderId;
-use ordering::Lifecycle;
-use payments::Provider;
-use table::{Budget, Reader};
+use table::Budget;
 
-use crate::start_payment::{self, Start};
+use crate::start_payment::{self, Deps, Start};
 
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment", Scope::Public)
     .summary("Start the card payment of a guest's order, or resume it, like that of a customer's order.")
@@ -22,7 +20,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment
     );
 
 pub async fn handle(
-    deps: (Reader, Lifecycle, Provider),
+    deps: Deps,
     guest: OwnGuest,
     order: Path<OrderId>,
     start: OptionalJson<Start>,

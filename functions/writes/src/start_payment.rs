@@ -33,8 +33,18 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
 #[serde(deny_unknown_fields)]
 pub struct Start {}
 
+/// The dependencies of the routes of card payments.
+#[derive(Clone)]
+pub struct Deps {
+    pub(crate) table: Reader,
+    pub(crate) orders: Lifecycle,
+    pub(crate) provider: Provider,
+}
+
+lambda::from_environment!(Deps { table, orders, provider });
+
 pub async fn handle(
-    (table, orders, provider): (Reader, Lifecycle, Provider),
+    Deps { table, orders, provider }: Deps,
     Path(id): Path<OrderId>,
     caller: Caller,
     OptionalJson(Start {}): OptionalJson<Start>,

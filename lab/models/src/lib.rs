@@ -1,7 +1,7 @@
 //! Exhaustive exploration of concurrent events: every order of steps, every lost answer, every duplicate.
 //!
 //! Each model is a small shop. Its actors decide with the same pure code as production
-//! ([`counting::Batch`](::counting::Batch), [`ordering::Placing`]), and the table of the orders' model applies the same
+//! ([`counting::Batch`](::counting::Batch), [`ordering::PlacingAttempt`]), and the table of the orders' model applies the same
 //! [`table::Write`](::table::Write)s that production sends. The model checker (`stateright`) visits every reachable
 //! state, and checks the invariants in each.
 //!

@@ -86,6 +86,18 @@ macro_rules! tuples {
 
 tuples! { (A B) (A B C) (A B C D) }
 
+/// Implements [`FromEnvironment`] for a struct whose fields are all made from the environment.
+#[macro_export]
+macro_rules! from_environment {
+    ($type:ident { $($field:ident),+ }) => {
+        impl $crate::FromEnvironment for $type {
+            fn from_environment(environment: &$crate::Environment) -> Result<Self, $crate::Misconfigured> {
+                Ok(Self { $($field: $crate::FromEnvironment::from_environment(environment)?),+ })
+            }
+        }
+    };
+}
+
 impl Environment {
     /// The environment of this process.
     pub fn of_process() -> Self {

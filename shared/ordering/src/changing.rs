@@ -21,13 +21,13 @@ use writes::{guards, writes};
 pub struct Changing<'a> {
     transition: Transition<'a>,
     /// The last write that was not answered.
-    unanswered: Option<Box<Sent>>,
+    unanswered: Option<Box<SentChange>>,
 }
 
 /// The next request to make.
 #[derive(Debug)]
-pub enum Next {
-    /// Read the whole order. Then call [`found`](Changing::found).
+pub enum ChangingAction {
+    /// Read the whole order. Then call [`order_read`](Changing::order_read).
     Read {
         /// Whether to pause first, because a write conflicted with others or was not answered.
         backoff: bool,
@@ -37,14 +37,14 @@ pub enum Next {
     Settle(Box<WholeOrder>),
     /// Do these writes, in one transaction if there are several. Then call [`written`](Changing::written), or
     /// [`unanswered`](Changing::unanswered).
-    Write(Vec<Write>, Box<Sent>),
+    Write(Vec<Write>, Box<SentChange>),
     /// Nothing: this is the outcome.
     Done(Box<Transitioned>),
 }
 
 /// A write that was sent: the order as it was read, and the order after the write.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentChange {
     from: WholeOrder,
     to: WholeOrder,
 }
@@ -59,19 +59,19 @@ impl<'a> Changing<'a> {
     ///
     /// # Errors
     /// The order cannot be serialized: a defect.
-    pub fn found(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
+    pub fn order_read(&mut self, whole: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
         // The conditions of a write detect a torn read. A refusal or an answer has no condition, so it needs a read
         // that is not torn.
         let answer = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done,
             Step::To(next) => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore,
-            Step::Refuse | Step::Deny(_) => return Ok(Next::Settle(Box::new(whole))),
+            Step::Refuse | Step::Deny(_) => return Ok(ChangingAction::Settle(Box::new(whole))),
         };
         if self.may_answer_with(&whole) {
-            Ok(Next::Done(Box::new(answer(whole))))
+            Ok(ChangingAction::Done(Box::new(answer(whole))))
         } else {
-            Ok(Next::Settle(Box::new(whole)))
+            Ok(ChangingAction::Settle(Box::new(whole)))
         }
     }
 
@@ -79,10 +79,10 @@ impl<'a> Changing<'a> {
     ///
     /// # Errors
     /// The order cannot be serialized: a defect.
-    pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
+    pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
         // A return or a shipment was made between the two reads. It may be the one of this request.
         if !whole.has_all_parts() {
-            return Ok(Next::Read { backoff: true });
+            return Ok(ChangingAction::Read { backoff: true });
         }
         let outcome = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done(whole),
@@ -91,27 +91,29 @@ impl<'a> Changing<'a> {
             Step::Refuse => Transitioned::Refused(whole.order.status),
             Step::Deny(denial) => Transitioned::Denied(denial),
         };
-        Ok(Next::Done(Box::new(outcome)))
+        Ok(ChangingAction::Done(Box::new(outcome)))
     }
 
     /// Takes the outcome of the write.
     ///
     /// # Errors
     /// An item to which the cancellation gives something back, such as a gift card, is gone: a defect.
-    pub fn written(&mut self, sent: Sent, outcome: Commit) -> Result<Next, Error> {
-        let Commit::Cancelled(causes) = outcome else { return Ok(Next::Done(Box::new(Transitioned::Done(sent.to)))) };
+    pub fn written(&mut self, sent: SentChange, outcome: Commit) -> Result<ChangingAction, Error> {
+        let Commit::Cancelled(causes) = outcome else {
+            return Ok(ChangingAction::Done(Box::new(Transitioned::Done(sent.to))));
+        };
         let order_has_changed = causes.iter().take(sent.guards()).any(|cause| matches!(cause, Cause::Condition(_)));
         if order_has_changed {
-            Ok(Next::Read { backoff: true })
+            Ok(ChangingAction::Read { backoff: true })
         } else {
             Err(Error::Inconsistent("an item that an order gives back to is gone"))
         }
     }
 
     /// Takes note that the write was not answered. It may have been done, or may still be done later.
-    pub fn unanswered(&mut self, sent: Sent) -> Next {
+    pub fn unanswered(&mut self, sent: SentChange) -> ChangingAction {
         self.unanswered = Some(Box::new(sent));
-        Next::Read { backoff: true }
+        ChangingAction::Read { backoff: true }
     }
 
     /// Whether this read may be returned as the answer. An expiry returns the order to nobody, so it never needs a
@@ -126,19 +128,19 @@ impl<'a> Changing<'a> {
     /// and may have changed again since. Other items, such as a flag, do not matter.
     fn is_done(&self, whole: &WholeOrder) -> bool {
         self.unanswered.as_ref().is_some_and(|sent| {
-            let Sent { from, to } = &**sent;
+            let SentChange { from, to } = &**sent;
             if from.order == to.order { whole.invoice == to.invoice } else { whole.order == to.order }
         })
     }
 }
 
-impl Sent {
+impl SentChange {
     /// The number of writes that are conditional on the order as it was read. They come first.
     fn guards(&self) -> usize {
         guards(&self.from, &self.to)
     }
 }
 
-fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<Next, Error> {
-    Ok(Next::Write(writes(&from, &to, now)?, Box::new(Sent { from, to })))
+fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
+    Ok(ChangingAction::Write(writes(&from, &to, now)?, Box::new(SentChange { from, to })))
 }

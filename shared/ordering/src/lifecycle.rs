@@ -10,7 +10,7 @@ use key_schema::value::{CustomerId, InvoiceId, OrderId, ReturnId, ShipmentId, Ti
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
-use crate::changing::{Changing, Next};
+use crate::changing::{Changing, ChangingAction};
 use crate::steps::{Denial, Transition};
 
 /// Changes orders.
@@ -76,23 +76,27 @@ impl Lifecycle {
         };
         let Some(id) = id else { return Ok(Transitioned::NotFound) };
         let mut changing = Changing::new(transition);
-        let mut next = Next::Read { backoff: false };
+        let mut next = ChangingAction::Read { backoff: false };
         let mut unanswered = None;
         let mut retries = budget.retries();
         loop {
             next = match next {
-                Next::Read { backoff } => {
+                ChangingAction::Read { backoff } => {
                     if backoff && !retries.pause().await {
                         let contention = || Error::contention("other requests were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
                     match self.reader.order(&id, budget).await? {
-                        Some(whole) if self.is_meant(&whole, of).await? => changing.found(whole, Timestamp::now())?,
+                        Some(whole) if self.is_meant(&whole, of).await? => {
+                            changing.order_read(whole, Timestamp::now())?
+                        }
                         _ => return Ok(Transitioned::NotFound),
                     }
                 }
-                Next::Settle(whole) => changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?,
-                Next::Write(writes, sent) => match self.writer.write_all(writes, budget).await {
+                ChangingAction::Settle(whole) => {
+                    changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?
+                }
+                ChangingAction::Write(writes, sent) => match self.writer.write_all(writes, budget).await {
                     Ok(outcome) => changing.written(*sent, outcome)?,
                     Err(error @ Error::Unanswered(_)) => {
                         unanswered = Some(error);
@@ -100,7 +104,7 @@ impl Lifecycle {
                     }
                     Err(error) => return Err(error),
                 },
-                Next::Done(change) => return Ok(*change),
+                ChangingAction::Done(change) => return Ok(*change),
             };
         }
     }

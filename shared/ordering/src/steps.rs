@@ -187,12 +187,12 @@ pub struct ReturnRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt<'a> {
     pub id: &'a ReturnId,
-    pub verdict: Verdict<'a>,
+    pub verdict: ReturnVerdict<'a>,
 }
 
 /// Whether the customer gets the credit for a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict<'a> {
+pub enum ReturnVerdict<'a> {
     /// The units came back.
     Accept {
         /// Whether they go back to the stock.

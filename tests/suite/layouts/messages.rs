@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use key_schema::value::Timestamp;
-use ordering::{Basket, OrderRequest, PlaceOrder, Waiting};
+use ordering::{Basket, NewOrder, OrderMessage, OrderRequest};
 use serde_json::{Value, json};
 
 use super::fields::collect;
 use super::{assert_own, fixtures};
 
-fn waiting(request: Value) -> Waiting {
-    let request: OrderRequest = serde_json::from_value(request).expect("a request");
-    Waiting {
-        order: PlaceOrder {
+fn waiting(request: Value) -> OrderMessage {
+    let order: NewOrder = serde_json::from_value(request).expect("a request");
+    OrderMessage {
+        request: OrderRequest {
             customer: "ada".parse().expect("an id"),
             key: "a \"key\" of theirs".parse().expect("a key"),
-            basket: Basket::try_from(request).expect("a basket"),
+            basket: Basket::try_from(order).expect("a basket"),
         },
         queued_at: "2026-11-21T09:30:00.000Z".parse::<Timestamp>().expect("a time"),
         max_total: None,
@@ -24,13 +24,13 @@ fn waiting(request: Value) -> Waiting {
 }
 
 /// Orders that together have every field.
-fn samples() -> [(&'static str, Waiting); 7] {
+fn samples() -> [(&'static str, OrderMessage); 7] {
     let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
     let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
         ("plain", plain()),
         // Queued for lack of capacity: it may cost no more than its quote.
-        ("quoted", Waiting { max_total: serde_json::from_value(amount.clone()).ok(), ..plain() }),
+        ("quoted", OrderMessage { max_total: serde_json::from_value(amount.clone()).ok(), ..plain() }),
         (
             "capped",
             waiting(json!({
@@ -64,7 +64,7 @@ fn samples() -> [(&'static str, Waiting); 7] {
 }
 
 /// The message with its attributes.
-fn message(waiting: &Waiting) -> Value {
+fn message(waiting: &OrderMessage) -> Value {
     let queue::Message { body, attributes, .. } = waiting.to_message();
     json!({ "body": body, "attributes": attributes })
 }
@@ -86,7 +86,7 @@ fn messages_of_every_release_can_be_read() {
                 attributes: serde_json::from_value(message["attributes"].clone()).unwrap_or_default(),
                 group: None,
             };
-            assert_eq!(Waiting::from_message(&sent), Ok(waiting.clone()), "{name} of {version}");
+            assert_eq!(OrderMessage::from_message(&sent), Ok(waiting.clone()), "{name} of {version}");
         }
     }
 }
@@ -96,7 +96,7 @@ fn messages_of_every_release_can_be_read() {
 fn every_field_is_in_a_message() {
     let mut fields = BTreeMap::new();
     for (_, waiting) in samples() {
-        let read = Waiting::from_message(&waiting.to_message()).expect("a message");
+        let read = OrderMessage::from_message(&waiting.to_message()).expect("a message");
         collect(&format!("{read:#?}"), &mut fields);
     }
     let missing: Vec<_> = fields.into_iter().filter(|(_, holds)| !holds).map(|(field, _)| field).collect();

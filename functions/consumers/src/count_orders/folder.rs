@@ -8,7 +8,6 @@ use futures_util::future::{join, join_all, try_join_all};
 use key_schema::entity::{FoldLease, ParkedCounts};
 use key_schema::layout::{Consistency, CountsParked, Key};
 use key_schema::value::{HolderId, Timestamp};
-use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use tokio::time::Instant;
 use tracing::{error, info};
@@ -33,11 +32,7 @@ pub struct Folder {
     writer: Writer,
 }
 
-impl FromEnvironment for Folder {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { reader: Reader::from_environment(environment)?, writer: Writer::from_environment(environment)? })
-    }
-}
+lambda::from_environment!(Folder { reader, writer });
 
 impl Folder {
     /// Folds these items, given by their groups, or waits until another consumer has folded them. An error is logged:

@@ -10,7 +10,6 @@
 use counting::{Batch, Next, Step};
 use key_schema::entity::{Span, StreamCheckpoint};
 use key_schema::value::{SequenceNumber, ShardId, Timestamp};
-use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde_json::Value;
 use stream::Delivered;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
@@ -67,11 +66,7 @@ pub struct Recounter {
     writer: Writer,
 }
 
-impl FromEnvironment for Recounter {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { reader: Reader::from_environment(environment)?, writer: Writer::from_environment(environment)? })
-    }
-}
+lambda::from_environment!(Recounter { reader, writer });
 
 /// The records of one call that are listed, in order.
 struct Listed<'a> {

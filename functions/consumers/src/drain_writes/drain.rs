@@ -7,7 +7,7 @@ use std::time::Duration;
 use key_schema::entity::Rejection;
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use ordering::{Orders, Placement, Unreadable, Untaxed, Waiting};
+use ordering::{OrderMessage, Orders, PlacingOutcome, TaxEngineError, UnreadableMessage};
 use queue::{Delay, Received, Source};
 use table::{Budget, Meter, Throttle, WriteUnits};
 use tokio::time::Instant;
@@ -104,18 +104,18 @@ enum Outcome {
     /// The message holds another request than the one that was accepted.
     Mismatch,
     /// The shop's tax engine did not say the taxes.
-    Untaxed(Untaxed),
+    Untaxed(TaxEngineError),
 }
 
 impl Drain {
     /// Places the message's order, unless it has to wait.
     pub(crate) async fn work_on(&self, message: &Received, batch: &Batch) -> Work {
-        let waiting = match Waiting::from_message(&message.message) {
+        let waiting = match OrderMessage::from_message(&message.message) {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
                 return Work::Impossible("the order waited until its item in the table expired".to_owned());
             }
             Ok(waiting) => waiting,
-            Err(Unreadable::OtherRelease(why)) if since_sent(message) < OTHER_RELEASE => {
+            Err(UnreadableMessage::OtherRelease(why)) if since_sent(message) < OTHER_RELEASE => {
                 warn!(message_id = message.id, why, "left to another release");
                 batch.longest_wait.fetch_max(since_sent(message).as_secs(), Relaxed);
                 return Work::Postponed(CAPACITY_BACKOFF.of(message.times));
@@ -154,12 +154,12 @@ impl Drain {
 
     fn report(
         &self,
-        waiting: &Waiting,
+        waiting: &OrderMessage,
         message: &Received,
         batch: &Batch,
         outcome: Result<Outcome, table::Error>,
     ) -> Work {
-        let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
+        let order_id = OrderId::of(&waiting.request.customer, &waiting.request.key);
         let later = Work::Postponed(CAPACITY_BACKOFF.of(message.times));
         let error = match outcome {
             Ok(Outcome::Mismatch) => {
@@ -220,7 +220,7 @@ impl Drain {
     /// Marks the order of a dead letter as delayed, so that its customer learns of it. If that fails, the message
     /// becomes a dead letter all the same.
     pub(crate) async fn mark_as_delayed(&self, message: &Received) {
-        let Ok(waiting) = Waiting::from_message(&message.message) else { return };
+        let Ok(waiting) = OrderMessage::from_message(&message.message) else { return };
         let told = tokio::time::timeout(MARK_TIMEOUT, self.orders.delay(&waiting, Budget::of(MARK_TIMEOUT))).await;
         if let Err(error) = told.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into()))) {
             warn!(message_id = message.id, cause = lambda::chain(&error), "the order is not marked as delayed");
@@ -234,7 +234,7 @@ impl Drain {
 }
 
 /// The seconds since the order was accepted.
-fn waited_seconds(waiting: &Waiting) -> u64 {
+fn waited_seconds(waiting: &OrderMessage) -> u64 {
     let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
     // Clocks differ. An order that seems to be accepted in the future has not waited.
     u64::try_from(waited).unwrap_or_default()
@@ -248,20 +248,20 @@ fn since_sent(message: &Received) -> Duration {
 }
 
 /// Places the order, or writes the reason why it is rejected.
-async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<Outcome, table::Error> {
+async fn place(orders: &Orders, waiting: &OrderMessage, budget: Budget) -> Result<Outcome, table::Error> {
     Ok(match orders.place_waiting(waiting, budget).await? {
-        Placement::Placed(_) => Outcome::Placed,
-        Placement::Replayed(_) => Outcome::PlacedBefore,
-        Placement::RefusedBefore | Placement::Rejected(Rejection::KeyReused) => Outcome::RefusedBefore,
-        Placement::OtherAcceptance => Outcome::OtherAcceptance,
-        Placement::Mismatch => Outcome::Mismatch,
-        Placement::NotAccepted => Outcome::NotAccepted,
-        Placement::Untaxed(untaxed) => Outcome::Untaxed(untaxed),
-        Placement::Rejected(rejection) => {
+        PlacingOutcome::Placed(_) => Outcome::Placed,
+        PlacingOutcome::Replayed(_) => Outcome::PlacedBefore,
+        PlacingOutcome::RefusedBefore | PlacingOutcome::Rejected(Rejection::KeyReused) => Outcome::RefusedBefore,
+        PlacingOutcome::OtherAcceptance => Outcome::OtherAcceptance,
+        PlacingOutcome::Mismatch => Outcome::Mismatch,
+        PlacingOutcome::NotAccepted => Outcome::NotAccepted,
+        PlacingOutcome::Untaxed(untaxed) => Outcome::Untaxed(untaxed),
+        PlacingOutcome::Rejected(rejection) => {
             let is_own = orders.refuse(waiting, rejection, budget).await?;
             if is_own { Outcome::Rejected } else { Outcome::OtherAcceptance }
         }
-        Placement::AlreadyQueued(_) | Placement::Waits { .. } => {
+        PlacingOutcome::AlreadyQueued(_) | PlacingOutcome::Waits { .. } => {
             return Err(table::Error::Inconsistent("an order from the queue was told to wait in the queue"));
         }
     })

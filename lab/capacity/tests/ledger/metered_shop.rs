@@ -7,7 +7,7 @@ use capacity::{Charge, Units, rules, size};
 use devstack::fault_proxy::{Access, Call};
 use key_schema::layout::Consistency;
 use key_schema::value::Timestamp;
-use ordering::{PlaceOrder, Waiting};
+use ordering::{OrderMessage, OrderRequest};
 use reqwest::Method;
 use sample_items::{Kind, Sample, SampleSizes};
 use serde_dynamo::Item;
@@ -225,12 +225,13 @@ pub fn expected(sizes: &SampleSizes) -> (f64, f64, f64) {
     if sizes.discount {
         order["discountCode"] = json!("TEN");
     }
-    let order: ordering::OrderRequest = serde_json::from_value(order).expect("a request");
-    let order = PlaceOrder {
+    let order: ordering::NewOrder = serde_json::from_value(order).expect("a request");
+    let request = OrderRequest {
         customer: "ada".parse().expect("an id"),
         key: "k".parse().expect("a key"),
         basket: order.try_into().expect("a basket"),
     };
-    let units = Waiting { order, queued_at: Timestamp::now(), max_total: None, is_redriven: false }.write_units();
+    let units =
+        OrderMessage { request, queued_at: Timestamp::now(), max_total: None, is_redriven: false }.write_units();
     (units.table, units.indexes["GSI1"], units.indexes["GSI2"])
 }

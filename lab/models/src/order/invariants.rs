@@ -80,12 +80,12 @@ fn of_the_table() -> Vec<Property<Shop>> {
 fn of_the_answers() -> Vec<Property<Shop>> {
     vec![
         Property::always("at most one request is answered that it placed the order", |shop: &Shop, state: &State| {
-            shop.keys().all(|ask| state.answers(ask).filter(|answer| *answer == Answer::Placed).count() <= 1)
+            shop.keys().all(|request| state.answers(request).filter(|answer| *answer == Answer::Placed).count() <= 1)
         }),
         Property::always("an order that is reported as placed exists", |shop: &Shop, state: &State| {
-            shop.keys().all(|ask| {
-                let is_told = state.answers(ask).any(|it| matches!(it, Answer::Placed | Answer::Replayed));
-                !is_told || state.has_order(shop, ask)
+            shop.keys().all(|request| {
+                let is_told = state.answers(request).any(|it| matches!(it, Answer::Placed | Answer::Replayed));
+                !is_told || state.has_order(shop, request)
             })
         }),
         Property::always(
@@ -104,7 +104,7 @@ fn of_the_answers() -> Vec<Property<Shop>> {
             actors.all(|(at, (actor, _))| !(is_refused(actor) && state.has_committed(at)))
         }),
         Property::always("if every request was refused, there is no order", |shop: &Shop, state: &State| {
-            shop.keys().all(|ask| !state.is_refused_for_good(shop, ask) || !state.has_order(shop, ask))
+            shop.keys().all(|request| !state.is_refused_for_good(shop, request) || !state.has_order(shop, request))
         }),
         Property::always("no request is refused for lack of available units", |_, state: &State| {
             let mut actors = state.actors.iter().enumerate();
@@ -113,7 +113,7 @@ fn of_the_answers() -> Vec<Property<Shop>> {
             })
         }),
         Property::always("a queued order has a message that is still delivered", |shop: &Shop, state: &State| {
-            shop.keys().all(|ask| !state.waits(shop, ask) || state.has_message(ask))
+            shop.keys().all(|request| !state.waits(shop, request) || state.has_message(request))
         }),
         Property::always("no request fails", |_, state: &State| {
             state.actors.iter().all(|(actor, _)| !matches!(actor.phase, Phase::Answered(Answer::Failed)))
@@ -124,41 +124,42 @@ fn of_the_answers() -> Vec<Property<Shop>> {
 fn of_the_changes() -> Vec<Property<Shop>> {
     vec![
         Property::always("a reported change exists", |shop: &Shop, state: &State| {
-            state.changes().all(|(ask, transition, answer)| {
+            state.changes().all(|(request, transition, answer)| {
                 let is_told = matches!(answer, Answer::Changed | Answer::ChangedBefore);
                 // An order that need not expire stays unchanged.
                 let is_made = matches!(
                     (transition, answer),
                     (Transition::Expire { .. } | Transition::ExpireLapsed { .. }, Answer::ChangedBefore)
-                ) || is_made(&Books::of(&state.table), &shop.id(ask), transition);
+                ) || is_made(&Books::of(&state.table), &shop.id(request), transition);
                 !is_told || is_made
             })
         }),
         // Two reports of one payment of a cancelled order, or of one refund, write the same to the invoice, which has
         // no version. So after a lost answer a report cannot tell whether the write was its own.
         Property::always("at most one request is answered that it changed the status", |shop: &Shop, state: &State| {
-            let made = |ask: usize, kind: fn(Transition<'static>) -> bool| {
-                let of_kind = state.changes().filter(|(of, it, _)| *of == ask && kind(*it));
+            let made = |request: usize, kind: fn(Transition<'static>) -> bool| {
+                let of_kind = state.changes().filter(|(of, it, _)| *of == request && kind(*it));
                 of_kind.filter(|(_, _, answer)| *answer == Answer::Changed).count() <= 1
             };
             let books = Books::of(&state.table);
-            let is_cancelled = |ask: usize| books.live().all(|order| order.order_id != shop.id(ask));
-            shop.keys().all(|ask| {
-                made(ask, |it| {
+            let is_cancelled = |request: usize| books.live().all(|order| order.order_id != shop.id(request));
+            shop.keys().all(|request| {
+                made(request, |it| {
                     matches!(it, Transition::Cancel(_) | Transition::Expire { .. } | Transition::ExpireLapsed { .. })
-                }) && (is_cancelled(ask) || made(ask, |it| matches!(it, Transition::Capture { .. })))
-                    && made(ask, |it| it == Transition::Advance { to: OrderStatus::Shipped, captures: true })
-                    && made(ask, |it| it == Transition::Advance { to: OrderStatus::Delivered, captures: true })
+                }) && (is_cancelled(request) || made(request, |it| matches!(it, Transition::Capture { .. })))
+                    && made(request, |it| it == Transition::Advance { to: OrderStatus::Shipped, captures: true })
+                    && made(request, |it| it == Transition::Advance { to: OrderStatus::Delivered, captures: true })
             })
         }),
         Property::always("no captured payment is void", |shop: &Shop, state: &State| {
             let books = Books::of(&state.table);
-            shop.keys().all(|ask| !matches!(books.bank_card(&shop.id(ask)), Some((PaymentState::Voided, Some(_)))))
+            shop.keys()
+                .all(|request| !matches!(books.bank_card(&shop.id(request)), Some((PaymentState::Voided, Some(_)))))
         }),
         Property::always("no report of a recorded payment is refused", |shop: &Shop, state: &State| {
-            state.changes().all(|(ask, transition, answer)| {
+            state.changes().all(|(request, transition, answer)| {
                 let is_report = matches!(transition, Transition::Capture { .. });
-                let is_made = || is_made(&Books::of(&state.table), &shop.id(ask), transition);
+                let is_made = || is_made(&Books::of(&state.table), &shop.id(request), transition);
                 !(is_report && answer == Answer::Refused && is_made())
             })
         }),
@@ -193,7 +194,7 @@ impl Sight {
     fn invariant(self) -> Property<Shop> {
         fn payment(shop: &Shop, state: &State, sought: PaymentState) -> bool {
             let books = Books::of(&state.table);
-            shop.keys().any(|ask| books.bank_card(&shop.id(ask)).is_some_and(|(payment, _)| payment == sought))
+            shop.keys().any(|request| books.bank_card(&shop.id(request)).is_some_and(|(payment, _)| payment == sought))
         }
         fn status(state: &State, sought: OrderStatus) -> bool {
             Books::of(&state.table).orders.iter().any(|order| order.status == sought)
@@ -236,19 +237,19 @@ impl Sight {
 impl Shop {
     /// The requested orders, each once: requests with the same key are for the same order.
     fn keys(&self) -> impl Iterator<Item = usize> {
-        0..self.asks.len()
+        0..self.requests.len()
     }
 
-    pub(super) fn id(&self, ask: usize) -> OrderId {
-        OrderId::of(&self.asks[ask].customer, &self.asks[ask].key)
+    pub(super) fn id(&self, request: usize) -> OrderId {
+        OrderId::of(&self.requests[request].customer, &self.requests[request].key)
     }
 }
 
 impl State {
     /// The answers of this order's actors so far.
-    fn answers(&self, ask: usize) -> impl Iterator<Item = Answer> {
-        let of_ask = self.actors.iter().filter(move |(actor, _)| actor.role.ask() == ask);
-        of_ask.filter_map(|(actor, _)| match &actor.phase {
+    fn answers(&self, request: usize) -> impl Iterator<Item = Answer> {
+        let of_request = self.actors.iter().filter(move |(actor, _)| actor.role.request() == request);
+        of_request.filter_map(|(actor, _)| match &actor.phase {
             Phase::Answered(answer) => Some(*answer),
             _ => None,
         })
@@ -257,7 +258,9 @@ impl State {
     /// The answered changes: the order, the change, and the answer.
     fn changes(&self) -> impl Iterator<Item = (usize, Transition<'static>, Answer)> {
         self.actors.iter().filter_map(|(actor, _)| match (&actor.role, &actor.phase) {
-            (Role::Change { ask, transition, .. }, Phase::Answered(answer)) => Some((*ask, *transition, *answer)),
+            (Role::Change { request, transition, .. }, Phase::Answered(answer)) => {
+                Some((*request, *transition, *answer))
+            }
             _ => None,
         })
     }
@@ -268,23 +271,24 @@ impl State {
         self.actors.iter().map(|(actor, _)| i64::from(is_done(actor))).sum()
     }
 
-    fn has_order(&self, shop: &Shop, ask: usize) -> bool {
-        self.table.get(&Order::key_of(&shop.id(ask)).into()).is_some()
+    fn has_order(&self, shop: &Shop, request: usize) -> bool {
+        self.table.get(&Order::key_of(&shop.id(request)).into()).is_some()
     }
 
     /// Whether the order is recorded as queued, and is neither placed nor refused.
-    fn waits(&self, shop: &Shop, ask: usize) -> bool {
-        self.queued(shop, ask).is_some_and(|queued| queued.refusal.is_none()) && !self.has_order(shop, ask)
+    fn waits(&self, shop: &Shop, request: usize) -> bool {
+        self.queued(shop, request).is_some_and(|queued| queued.refusal.is_none()) && !self.has_order(shop, request)
     }
 
-    fn queued(&self, shop: &Shop, ask: usize) -> Option<QueuedOrder> {
-        let queued = self.table.get(&QueuedOrder::key_of(&shop.id(ask)).into())?;
+    fn queued(&self, shop: &Shop, request: usize) -> Option<QueuedOrder> {
+        let queued = self.table.get(&QueuedOrder::key_of(&shop.id(request)).into())?;
         read_item(queued.0.clone()).ok()
     }
 
     /// Whether a message for the order is in the queue: no delivery of it has ended with its deletion.
-    fn has_message(&self, ask: usize) -> bool {
-        let mut messages = self.messages.iter().map(|(message, _)| &**message).filter(|message| message.ask() == ask);
+    fn has_message(&self, request: usize) -> bool {
+        let mut messages =
+            self.messages.iter().map(|(message, _)| &**message).filter(|message| message.request() == request);
         messages.any(|message| {
             let mut deliveries = self.actors.iter().filter(|(actor, _)| actor.role == *message);
             deliveries.all(|(actor, _)| !actor.is_done() || actor.phase.is_unavailable())
@@ -293,10 +297,10 @@ impl State {
 
     /// Whether every request for the order is answered, and each answer says that there is no order: a problem, or a
     /// 202 whose order is now rejected. Messages may still be delivered.
-    fn is_refused_for_good(&self, shop: &Shop, ask: usize) -> bool {
-        let of_ask = |actor: &Actor| actor.role.ask() == ask && actor.role.orders();
-        let mut requests = self.actors.iter().map(|(actor, _)| &**actor).filter(|actor| of_ask(actor)).peekable();
-        let is_rejected = || self.queued(shop, ask).is_some_and(|queued| queued.refusal.is_some());
+    fn is_refused_for_good(&self, shop: &Shop, request: usize) -> bool {
+        let of_request = |actor: &Actor| actor.role.request() == request && actor.role.orders();
+        let mut requests = self.actors.iter().map(|(actor, _)| &**actor).filter(|actor| of_request(actor)).peekable();
+        let is_rejected = || self.queued(shop, request).is_some_and(|queued| queued.refusal.is_some());
         requests.peek().is_some()
             && requests.all(|actor| match actor.phase {
                 Phase::Answered(Answer::Refused | Answer::SoldOut) => true,

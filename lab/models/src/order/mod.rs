@@ -1,8 +1,8 @@
 //! A model of the lifecycle of orders, with duplicates, partial and late requests.
 //!
 //! A [`Shop`] has initial data and actors. The actors are requests and messages, which decide with
-//! [`ordering::Placing`], and changes of an order, which decide with [`ordering::changing::Changing`]. This module only
-//! defines the events between their steps.
+//! [`ordering::PlacingAttempt`], and changes of an order, which decide with [`ordering::changing::Changing`]. This module
+//! only defines the events between their steps.
 
 mod actor;
 mod books;
@@ -16,7 +16,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ordering::PlaceOrder;
+use ordering::OrderRequest;
 use stateright::{Model, Property};
 use table::Commit;
 
@@ -33,7 +33,7 @@ pub struct Shop {
     /// A name for reports.
     pub name: &'static str,
     /// The requested orders.
-    pub(crate) asks: Vec<&'static PlaceOrder>,
+    pub(crate) requests: Vec<&'static OrderRequest>,
     /// The initial actors.
     pub(crate) roles: Vec<Role>,
     /// The initial table.
@@ -210,11 +210,17 @@ impl Model for Shop {
 
 impl Shop {
     /// A shop with this initial table.
-    pub(crate) fn new(name: &'static str, table: Table, asks: Vec<PlaceOrder>, roles: Vec<Role>, left: Left) -> Self {
+    pub(crate) fn new(
+        name: &'static str,
+        table: Table,
+        requests: Vec<OrderRequest>,
+        roles: Vec<Role>,
+        left: Left,
+    ) -> Self {
         // Leaked on purpose: the actors of every state refer to them.
-        let asks = asks.into_iter().map(|ask| &*Box::leak(Box::new(ask))).collect();
+        let requests = requests.into_iter().map(|request| &*Box::leak(Box::new(request))).collect();
         let sights = &[Sight::Placed, Sight::Refused];
-        Self { name, asks, roles, table, left, sights, bug: None, memo: Memo::default() }
+        Self { name, requests, roles, table, left, sights, bug: None, memo: Memo::default() }
     }
 
     pub(crate) fn named(self, name: &'static str) -> Self {
@@ -227,8 +233,8 @@ impl Shop {
     }
 
     /// Adds a placed order to the initial table.
-    pub(crate) fn having_placed(mut self, ask: usize) -> Self {
-        let roles = std::mem::replace(&mut self.roles, vec![Role::Request { ask }]);
+    pub(crate) fn having_placed(mut self, request: usize) -> Self {
+        let roles = std::mem::replace(&mut self.roles, vec![Role::Request { request }]);
         let mut state = self.init_states().remove(0);
         while !state.actors[0].0.is_done() {
             let is_reading = state.actors[0].1.is_some();
@@ -319,7 +325,7 @@ impl Shop {
     fn look_for_scarcity(&self, state: &mut State) {
         let in_stock = Books::of(&state.table).in_stock;
         for (at, (actor, _)) in state.actors.iter().enumerate() {
-            let wanted = self.asks[actor.role.ask()].basket.request().lines[0].quantity.get();
+            let wanted = self.requests[actor.role.request()].basket.order().lines[0].quantity.get();
             if actor.role.orders() && !actor.is_done() && in_stock < wanted.into() {
                 state.scarce |= 1 << at;
             }

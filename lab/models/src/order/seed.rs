@@ -3,24 +3,24 @@
 use key_schema::entity::{Customer, Discount, GiftCard, Product, Reduction, Stock, StockCell};
 use key_schema::layout::Stored as Entity;
 use key_schema::value::{Money, Quantity};
-use ordering::{Basket, OrderRequest, PlaceOrder, RequestedLine};
+use ordering::{Basket, NewOrder, OrderRequest, RequestedLine};
 use table::write_item;
 
 use super::actor::now;
 use crate::table::Table;
 
 /// An order of this many things, paid with these gift cards.
-pub(super) fn ask(customer: &str, quantity: i64, cards: &[&str]) -> PlaceOrder {
-    ask_with(customer, quantity, cards, None)
+pub(super) fn request(customer: &str, quantity: i64, cards: &[&str]) -> OrderRequest {
+    request_with(customer, quantity, cards, None)
 }
 
 /// An order of one thing with a discount code.
-pub(super) fn ask_with_code(customer: &str, code: &str) -> PlaceOrder {
-    ask_with(customer, 1, &[], Some(code))
+pub(super) fn request_with_code(customer: &str, code: &str) -> OrderRequest {
+    request_with(customer, 1, &[], Some(code))
 }
 
-fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -> PlaceOrder {
-    let request = OrderRequest {
+fn request_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -> OrderRequest {
+    let order = NewOrder {
         lines: vec![RequestedLine {
             product_id: "thing".parse().expect("an id"),
             quantity: Quantity::try_from(quantity).expect("a quantity"),
@@ -34,10 +34,10 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
         cart: None,
         discount_codes: vec![],
     };
-    PlaceOrder {
+    OrderRequest {
         customer: customer.parse().expect("an id"),
         key: "k".parse().expect("a key"),
-        basket: Basket::try_from(request).expect("a basket"),
+        basket: Basket::try_from(order).expect("a basket"),
     }
 }
 

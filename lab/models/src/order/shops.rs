@@ -5,7 +5,7 @@ use ordering::steps::{Cancel, Transition};
 
 use super::actor::{after, now};
 use super::invariants::Sight;
-use super::seed::{ask, ask_with_code, stocked, with_code};
+use super::seed::{request, request_with_code, stocked, with_code};
 use super::{Left, Role, Shop};
 
 /// The shops that `cargo test` explores: every state of each.
@@ -43,62 +43,62 @@ pub(super) fn copies() -> Shop {
 
 /// The same with this many units.
 pub(super) fn copies_of(units: u64) -> Shop {
-    let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
-    let roles = [0, 0, 1, 1].map(|ask| Role::Request { ask });
+    let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
+    let roles = [0, 0, 1, 1].map(|request| Role::Request { request });
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    Shop::new("copies", stocked(&[units], &[]), asks, roles.into(), left)
+    Shop::new("copies", stocked(&[units], &[]), requests, roles.into(), left)
 }
 
 /// One unit is in one of two cells, and two orders want it. One of them is sent twice.
 pub(super) fn cells() -> Shop {
-    let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
-    let roles = [0, 1, 1].map(|ask| Role::Request { ask });
+    let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
+    let roles = [0, 1, 1].map(|request| Role::Request { request });
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    Shop::new("cells", stocked(&[1, 0], &[]), asks, roles.into(), left)
+    Shop::new("cells", stocked(&[1, 0], &[]), requests, roles.into(), left)
 }
 
 /// Two orders want two units each, of which there are two. The units are in the first of two cells, and one of them is
 /// moved to the other.
 pub(super) fn gather() -> Shop {
-    let asks = vec![ask("ada", 2, &[]), ask("bob", 2, &[])];
-    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 1 }, Role::Shift { ask: 0 }];
+    let requests = vec![request("ada", 2, &[]), request("bob", 2, &[])];
+    let roles = vec![Role::Request { request: 0 }, Role::Request { request: 1 }, Role::Shift { request: 0 }];
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    Shop::new("gather", stocked(&[2, 0], &[]), asks, roles, left)
+    Shop::new("gather", stocked(&[2, 0], &[]), requests, roles, left)
 }
 
 /// A queued request and another buyer want the last unit, and one unit is returned. The message is delivered twice, an
 /// answer is lost, and an actor stops.
 pub(super) fn queue() -> Shop {
-    let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
-    let roles = vec![Role::RequestLater { ask: 0 }, Role::Request { ask: 1 }, Role::Restock { ask: 1 }];
+    let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
+    let roles = vec![Role::RequestLater { request: 0 }, Role::Request { request: 1 }, Role::Restock { request: 1 }];
     let left = Left { deliveries: 2, lost: 1, stops: 1, ..Left::default() };
-    Shop::new("queue", stocked(&[1], &[]), asks, roles, left)
+    Shop::new("queue", stocked(&[1], &[]), requests, roles, left)
 }
 
 /// A queued request for a sold-out product is sent again, before or after it is refused. A message is delivered twice.
 pub(super) fn again() -> Shop {
-    let asks = vec![ask("ada", 1, &[])];
-    let later = Role::RequestLater { ask: 0 };
+    let requests = vec![request("ada", 1, &[])];
+    let later = Role::RequestLater { request: 0 };
     let left = Left { deliveries: 2, ..Left::default() };
-    Shop::new("again", stocked(&[0], &[]), asks, vec![later.clone(), later], left).seeing(&[Sight::Refused])
+    Shop::new("again", stocked(&[0], &[]), requests, vec![later.clone(), later], left).seeing(&[Sight::Refused])
 }
 
 /// Two buyers want the last unit. One of their requests finds no capacity and is queued. One of them, or a delivery of
 /// the message, stops.
 pub(super) fn throttle() -> Shop {
-    let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
-    let roles = [0, 1].map(|ask| Role::Request { ask });
+    let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
+    let roles = [0, 1].map(|request| Role::Request { request });
     let left = Left { deliveries: 2, throttles: 1, stops: 1, ..Left::default() };
-    Shop::new("throttle", stocked(&[1], &[]), asks, roles.into(), left)
+    Shop::new("throttle", stocked(&[1], &[]), requests, roles.into(), left)
 }
 
 /// Two orders are to be paid with the same two gift cards. One of them empties the first card, and the other is refused.
 pub(super) fn cards() -> Shop {
     let cards = ["GIFT", "MORE"];
-    let asks = vec![ask("ada", 1, &cards), ask("bob", 1, &cards)];
-    let roles = [0, 0, 1].map(|ask| Role::Request { ask });
+    let requests = vec![request("ada", 1, &cards), request("bob", 1, &cards)];
+    let roles = [0, 0, 1].map(|request| Role::Request { request });
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    Shop::new("cards", stocked(&[2], &[("GIFT", 100), ("MORE", 30)]), asks, roles.into(), left)
+    Shop::new("cards", stocked(&[2], &[("GIFT", 100), ("MORE", 30)]), requests, roles.into(), left)
 }
 
 /// Ada has ordered the only unit: a gift card has paid a part of it, and the rest is open. The capture of the rest is
@@ -123,9 +123,9 @@ pub(super) fn shipment() -> Shop {
     let deliver = Transition::Advance { to: OrderStatus::Delivered, captures: true };
     let roles = vec![change(ship, 1), change(ship, 2), change(deliver, 3), change(CANCEL, 4)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    let asks = vec![ask("ada", 1, &["GIFT"])];
+    let requests = vec![request("ada", 1, &["GIFT"])];
     let table = stocked(&[1], &[("GIFT", 100)]);
-    Shop::new("shipment", table, asks, roles, left).having_placed(0).seeing(&[
+    Shop::new("shipment", table, requests, roles, left).having_placed(0).seeing(&[
         Sight::Refused,
         Sight::Delivered,
         Sight::Restocked,
@@ -135,21 +135,26 @@ pub(super) fn shipment() -> Shop {
 
 /// Ada orders the last unit twice with one key, and cancels. Bob wants the unit. A request may stop.
 pub(super) fn resale() -> Shop {
-    let asks = vec![ask("ada", 1, &["GIFT"]), ask("bob", 1, &[])];
-    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 0 }, change(CANCEL, 1), Role::Request { ask: 1 }];
+    let requests = vec![request("ada", 1, &["GIFT"]), request("bob", 1, &[])];
+    let roles = vec![
+        Role::Request { request: 0 },
+        Role::Request { request: 0 },
+        change(CANCEL, 1),
+        Role::Request { request: 1 },
+    ];
     let left = Left { lost: 1, stops: 1, ..Left::default() };
     let table = stocked(&[1], &[("GIFT", 30)]);
-    Shop::new("resale", table, asks, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+    Shop::new("resale", table, requests, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
 }
 
 /// Two buyers want the one use of a code that makes an order free, and the first cancels twice. An order that costs nothing
 /// has no payment: its cancellation writes no invoice.
 pub(super) fn code() -> Shop {
-    let asks = vec![ask_with_code("ada", "FREE"), ask_with_code("bob", "FREE")];
-    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 1 }, change(CANCEL, 1), change(CANCEL, 2)];
+    let requests = vec![request_with_code("ada", "FREE"), request_with_code("bob", "FREE")];
+    let roles = vec![Role::Request { request: 0 }, Role::Request { request: 1 }, change(CANCEL, 1), change(CANCEL, 2)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
     let table = with_code(stocked(&[2], &[]), "FREE");
-    Shop::new("code", table, asks, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+    Shop::new("code", table, requests, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
 }
 
 const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1" };
@@ -157,11 +162,11 @@ const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: Cancellat
 
 /// A change of the first order, by an actor whose clock is this many milliseconds ahead.
 fn change(transition: Transition<'static>, ahead: i64) -> Role {
-    Role::Change { ask: 0, transition, at: after(ahead) }
+    Role::Change { request: 0, transition, at: after(ahead) }
 }
 
 /// A shop in which Ada has ordered the only unit, and paid 30 of its 100 with a gift card.
 fn pending(roles: Vec<Role>, left: Left) -> Shop {
-    let asks = vec![ask("ada", 1, &["GIFT"])];
-    Shop::new("pending", stocked(&[1], &[("GIFT", 30)]), asks, roles, left).having_placed(0)
+    let requests = vec![request("ada", 1, &["GIFT"])];
+    Shop::new("pending", stocked(&[1], &[("GIFT", 30)]), requests, roles, left).having_placed(0)
 }

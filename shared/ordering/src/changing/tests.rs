@@ -9,17 +9,17 @@ use crate::steps::{self, Cancel};
 
 const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
 
-fn done(next: Result<Next, Error>) -> Transitioned {
+fn done(next: Result<ChangingAction, Error>) -> Transitioned {
     match next.expect("a next request") {
-        Next::Done(change) => *change,
+        ChangingAction::Done(change) => *change,
         next => panic!("not done: {next:?}"),
     }
 }
 
 /// The write that a change makes after reading this order.
-fn writing(changing: &mut Changing<'_>, whole: &WholeOrder) -> (Vec<Write>, Sent) {
-    match changing.found(whole.clone(), at(1)).expect("a next request") {
-        Next::Write(writes, sent) => (writes, *sent),
+fn writing(changing: &mut Changing<'_>, whole: &WholeOrder) -> (Vec<Write>, SentChange) {
+    match changing.order_read(whole.clone(), at(1)).expect("a next request") {
+        ChangingAction::Write(writes, sent) => (writes, *sent),
         next => panic!("no write: {next:?}"),
     }
 }
@@ -37,10 +37,10 @@ fn an_unanswered_cancellation_is_recognized_as_its_own_after_a_late_payment_was_
     let mut changing = Changing::new(CANCEL);
     let (_, sent) = writing(&mut changing, &whole);
     let cancelled = sent.to.clone();
-    assert!(matches!(changing.unanswered(sent), Next::Read { backoff: true }));
+    assert!(matches!(changing.unanswered(sent), ChangingAction::Read { backoff: true }));
     let paid_late = to(steps::capture(&cancelled, "bank-1", at(2)));
     assert_ne!(paid_late.invoice, cancelled.invoice);
-    assert_eq!(done(changing.found(paid_late.clone(), at(3))), Transitioned::Done(paid_late));
+    assert_eq!(done(changing.order_read(paid_late.clone(), at(3))), Transitioned::Done(paid_late));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn an_answer_needs_a_snapshot_read_if_the_header_is_newer_than_the_invoice() {
     let cancelled = sent.to.clone();
     changing.unanswered(sent);
     let torn = WholeOrder { invoice: whole.invoice, ..cancelled.clone() };
-    assert!(matches!(changing.found(torn, at(2)), Ok(Next::Settle(_))));
+    assert!(matches!(changing.order_read(torn, at(2)), Ok(ChangingAction::Settle(_))));
     assert_eq!(done(changing.settled(cancelled.clone(), at(2))), Transitioned::Done(cancelled));
 }
 
@@ -59,7 +59,7 @@ fn an_answer_needs_a_snapshot_read_if_the_header_is_newer_than_the_invoice() {
 fn a_refusal_needs_a_snapshot_read() {
     let mut changing = Changing::new(Transition::Advance { to: OrderStatus::Shipped, captures: false });
     let whole = placed(5, 5);
-    assert!(matches!(changing.found(whole.clone(), at(1)), Ok(Next::Settle(_))));
+    assert!(matches!(changing.order_read(whole.clone(), at(1)), Ok(ChangingAction::Settle(_))));
     assert_eq!(done(changing.settled(whole, at(1))), Transitioned::Refused(OrderStatus::Pending));
 }
 
@@ -68,8 +68,8 @@ fn that_nothing_is_left_to_do_needs_a_read_that_is_not_torn() {
     let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
     let cancelled = to(steps::cancel(&placed(5, 5), by_customer, at(1)));
     let torn = WholeOrder { invoice: placed(5, 5).invoice, ..cancelled.clone() };
-    assert!(matches!(Changing::new(CANCEL).found(torn, at(2)), Ok(Next::Settle(_))));
-    assert_eq!(done(Changing::new(CANCEL).found(cancelled.clone(), at(2))), Transitioned::DoneBefore(cancelled));
+    assert!(matches!(Changing::new(CANCEL).order_read(torn, at(2)), Ok(ChangingAction::Settle(_))));
+    assert_eq!(done(Changing::new(CANCEL).order_read(cancelled.clone(), at(2))), Transitioned::DoneBefore(cancelled));
 }
 
 /// The role of `expire-orders` has no permission for a snapshot read.
@@ -80,13 +80,13 @@ fn an_expiry_needs_no_snapshot_read() {
     let expire = Transition::Expire { deadline: at(1) };
     // The header is from after the capture, the invoice from before it.
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..paid };
-    assert_eq!(done(Changing::new(expire).found(torn.clone(), at(2))), Transitioned::DoneBefore(torn));
+    assert_eq!(done(Changing::new(expire).order_read(torn.clone(), at(2))), Transitioned::DoneBefore(torn));
 
     let mut changing = Changing::new(expire);
     let (_, sent) = writing(&mut changing, &pending);
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..sent.to.clone() };
     changing.unanswered(sent);
-    assert_eq!(done(changing.found(torn.clone(), at(2))), Transitioned::Done(torn));
+    assert_eq!(done(changing.order_read(torn.clone(), at(2))), Transitioned::Done(torn));
 }
 
 #[test]
@@ -100,7 +100,11 @@ fn a_failed_condition_on_the_order_leads_to_another_read_and_any_other_is_a_defe
             let mut causes = vec![Cause::None; 3];
             causes[failed] = Cause::Condition(None);
             let next = changing.written(sent, Commit::Cancelled(causes));
-            assert_eq!(matches!(next, Ok(Next::Read { backoff: true })), failed < guards, "{by_gift_card} {failed}");
+            assert_eq!(
+                matches!(next, Ok(ChangingAction::Read { backoff: true })),
+                failed < guards,
+                "{by_gift_card} {failed}"
+            );
             assert_eq!(matches!(next, Err(Error::Inconsistent(_))), failed >= guards, "{by_gift_card} {failed}");
         }
     }

@@ -3,7 +3,7 @@
 use key_schema::entity::{LineUnits, Order, Return, ReturnStatus, WholeOrder};
 use key_schema::value::{Money, Timestamp};
 
-use super::{Denial, Receipt, ReturnRequest, Step, Verdict, credited, next_version};
+use super::{Denial, Receipt, ReturnRequest, ReturnVerdict, Step, credited, next_version};
 
 /// Records that the customer wants to send units of a delivered order back. Nothing is credited yet.
 ///
@@ -68,17 +68,19 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
         return if is_closed_so(known, verdict) { Step::Stay } else { Step::Deny(Denial::Closed(known.status)) };
     }
     let (mut next, status) = match verdict {
-        Verdict::Accept { .. } => (credited(whole, &known.lines, now), ReturnStatus::Received),
-        Verdict::Refuse { .. } => (WholeOrder { order: next_version(whole), ..whole.clone() }, ReturnStatus::Refused),
+        ReturnVerdict::Accept { .. } => (credited(whole, &known.lines, now), ReturnStatus::Received),
+        ReturnVerdict::Refuse { .. } => {
+            (WholeOrder { order: next_version(whole), ..whole.clone() }, ReturnStatus::Refused)
+        }
     };
     next.order.returning = without_units(&whole.order.returning, &known.lines);
     let credit = next.order.credited() - whole.order.credited();
     let closed = Return {
         status,
         closed_at: Some(now),
-        restocked: matches!(verdict, Verdict::Accept { restock: true }),
+        restocked: matches!(verdict, ReturnVerdict::Accept { restock: true }),
         amount: (status == ReturnStatus::Received).then(|| Money::nearest(credit, whole.order.total.currency())),
-        refusal: if let Verdict::Refuse { reason } = verdict { Some(reason.to_owned()) } else { None },
+        refusal: if let ReturnVerdict::Refuse { reason } = verdict { Some(reason.to_owned()) } else { None },
         ..known.clone()
     };
     for own in next.returns.iter_mut().filter(|own| own.return_id == *id) {
@@ -87,10 +89,12 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     Step::To(Box::new(next))
 }
 
-fn is_closed_so(known: &Return, verdict: Verdict<'_>) -> bool {
+fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>) -> bool {
     match verdict {
-        Verdict::Accept { restock } => known.status == ReturnStatus::Received && known.restocked == restock,
-        Verdict::Refuse { reason } => known.status == ReturnStatus::Refused && known.refusal.as_deref() == Some(reason),
+        ReturnVerdict::Accept { restock } => known.status == ReturnStatus::Received && known.restocked == restock,
+        ReturnVerdict::Refuse { reason } => {
+            known.status == ReturnStatus::Refused && known.refusal.as_deref() == Some(reason)
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use key_schema::entity::{Order, OrderStatus, WholeOrder};
 use key_schema::layout::{InOrder, OrderById, OrderState, Stored as _};
 use key_schema::value::OrderId;
-use ordering::changing::{Changing, Next};
+use ordering::changing::{Changing, ChangingAction};
 use ordering::steps::Transition;
-use ordering::{PlaceOrder, Transitioned};
+use ordering::{OrderRequest, Transitioned};
 use table::{Item, read_item};
 
 use super::{Actor, Answer, Event, Phase, Role};
@@ -16,8 +16,8 @@ use crate::order::bugs::Bug;
 use crate::table::{Place, Stored, Transaction};
 
 /// The partition of the order.
-pub(super) fn partition(ask: &PlaceOrder) -> Arc<str> {
-    Order::key_of(&OrderId::of(&ask.customer, &ask.key)).partition.into()
+pub(super) fn partition(request: &OrderRequest) -> Arc<str> {
+    Order::key_of(&OrderId::of(&request.customer, &request.key)).partition.into()
 }
 
 /// The keys of the order's header and invoice.
@@ -41,7 +41,7 @@ impl Actor {
                 if shop.bug == Some(Bug::CancellationIsOverlooked) && matches!(transition, Transition::Capture { .. }) {
                     whole.order.status = OrderStatus::Pending;
                 }
-                let next = changing.found(whole, at);
+                let next = changing.order_read(whole, at);
                 (changing, next)
             }
             (Phase::SettlingOrder(mut changing, mut whole), Event::Read(items)) => {
@@ -67,7 +67,7 @@ impl Actor {
             (phase, event) => panic!("{event:?} in {phase:?}"),
         };
         match next {
-            Ok(Next::Settle(whole)) if shop.bug == Some(Bug::TornReadIsBelieved) => {
+            Ok(ChangingAction::Settle(whole)) if shop.bug == Some(Bug::TornReadIsBelieved) => {
                 let next = changing.settled(*whole, at);
                 next.map_or(Phase::Answered(Answer::Failed), |next| follow(changing, next))
             }
@@ -77,12 +77,12 @@ impl Actor {
     }
 }
 
-fn follow(changing: Box<Changing<'static>>, next: Next) -> Phase {
+fn follow(changing: Box<Changing<'static>>, next: ChangingAction) -> Phase {
     match next {
-        Next::Read { .. } => Phase::ReadingOrder(changing),
-        Next::Settle(whole) => Phase::SettlingOrder(changing, whole),
-        Next::Write(writes, sent) => Phase::Changing(changing, sent, Transaction::new(&writes)),
-        Next::Done(change) => Phase::Answered(match *change {
+        ChangingAction::Read { .. } => Phase::ReadingOrder(changing),
+        ChangingAction::Settle(whole) => Phase::SettlingOrder(changing, whole),
+        ChangingAction::Write(writes, sent) => Phase::Changing(changing, sent, Transaction::new(&writes)),
+        ChangingAction::Done(change) => Phase::Answered(match *change {
             Transitioned::Done(_) => Answer::Changed,
             Transitioned::DoneBefore(_) => Answer::ChangedBefore,
             Transitioned::Refused(_) | Transitioned::Denied(_) => Answer::Refused,

@@ -4,12 +4,16 @@
 mod change;
 mod place;
 
+use std::sync::LazyLock;
+
 use key_schema::entity::{Order, QueuedOrder, Rejection, WholeOrder, WholeStock};
 use key_schema::layout::Key;
 use key_schema::value::{Cells, Money, OrderId, Quantity, Timestamp};
-use ordering::changing::{Changing, Sent};
+use ordering::changing::{Changing, SentChange};
 use ordering::steps::Transition;
-use ordering::{Acceptance, Attempt, MaxOpenUnits, Origin, PlaceOrder, Placing};
+use ordering::{
+    Acceptance, MaxOpenUnits, Numbering, OrderRequest, Origin, PlacingAttempt, PlacingSettings, SentOrder, TaxRules,
+};
 use stock::Proof;
 use table::{Cause, Commit, ProductShards, StatusShards, read_item};
 
@@ -17,32 +21,38 @@ use super::Shop;
 use super::bugs::Bug;
 use crate::table::{Digested, Place, Seen, Stored, Table, Transaction};
 
-const STATUS_SHARDS: StatusShards = StatusShards(1);
-const PRODUCT_SHARDS: ProductShards = ProductShards(1);
+/// The settings of every shop.
+static SETTINGS: LazyLock<PlacingSettings> = LazyLock::new(|| PlacingSettings {
+    status_shards: StatusShards(1),
+    product_shards: ProductShards(1),
+    max_open_units: MaxOpenUnits::new(0),
+    tax_rules: TaxRules::default(),
+    numbering: Numbering::default(),
+});
 
-/// The role of an actor. `ask` is the number of the order that it is about.
+/// The role of an actor. `request` is the number of the order that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A request that places an order.
-    Request { ask: usize },
+    Request { request: usize },
     /// A request that prefers to be queued.
-    RequestLater { ask: usize },
+    RequestLater { request: usize },
     /// A message in the queue.
     Message {
-        ask: usize,
+        request: usize,
         /// When it was accepted.
         queued_at: Timestamp,
     },
     /// One unit of the order's product is returned, as by a cancellation.
-    Restock { ask: usize },
+    Restock { request: usize },
     /// One unit is moved from the first cell to the second.
     Shift {
         /// An order of the product.
-        ask: usize,
+        request: usize,
     },
     /// A request or a schedule that changes the order.
     Change {
-        ask: usize,
+        request: usize,
         /// The requested change.
         transition: Transition<'static>,
         /// The time of its clock, which distinguishes its writes from those of others.
@@ -54,19 +64,19 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub enum Phase {
     /// Reads everything the order depends on.
-    Reading(Box<Placing<'static>>),
+    Reading(Box<PlacingAttempt<'static>>),
     /// Reads all cells of a stock, after everything else.
-    ReadingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>, Option<Proof>),
+    ReadingCells(Box<PlacingAttempt<'static>>, Vec<Stored>, Vec<Place>, Option<Proof>),
     /// Reads all cells of a stock in a snapshot read, after everything else.
-    SettlingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>),
+    SettlingCells(Box<PlacingAttempt<'static>>, Vec<Stored>, Vec<Place>),
     /// Moves units into one cell.
-    Gathering(Box<Placing<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
+    Gathering(Box<PlacingAttempt<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
     /// Sends the order's transaction.
-    Committing(Box<Placing<'static>>, Box<Attempt>, Digested<Transaction>),
+    Committing(Box<PlacingAttempt<'static>>, Box<SentOrder>, Digested<Transaction>),
     /// Returns or moves units.
     Restocking(Digested<Transaction>),
     /// Reads whether the order exists or is queued.
-    Settling(Box<Placing<'static>>, Rejection),
+    Settling(Box<PlacingAttempt<'static>>, Rejection),
     /// Reads the existing order.
     Recalling,
     /// Records the order as queued.
@@ -80,7 +90,7 @@ pub enum Phase {
     /// Reads the order's header and invoice in a snapshot read.
     SettlingOrder(Box<Changing<'static>>, Box<WholeOrder>),
     /// Sends the writes that change the order.
-    Changing(Box<Changing<'static>>, Box<Sent>, Digested<Transaction>),
+    Changing(Box<Changing<'static>>, Box<SentChange>, Digested<Transaction>),
     /// The actor has answered.
     Answered(Answer),
 }
@@ -161,14 +171,14 @@ impl Phase {
 
 impl Role {
     /// The number of its order.
-    pub fn ask(&self) -> usize {
+    pub fn request(&self) -> usize {
         match self {
-            Self::Request { ask }
-            | Self::RequestLater { ask }
-            | Self::Message { ask, .. }
-            | Self::Restock { ask }
-            | Self::Shift { ask }
-            | Self::Change { ask, .. } => *ask,
+            Self::Request { request }
+            | Self::RequestLater { request }
+            | Self::Message { request, .. }
+            | Self::Restock { request }
+            | Self::Shift { request }
+            | Self::Change { request, .. } => *request,
         }
     }
 
@@ -194,16 +204,16 @@ impl Role {
 
 impl Actor {
     pub(super) fn enter(role: Role, shop: &Shop, clock: Timestamp) -> Self {
-        let ask = shop.asks[role.ask()];
+        let request = shop.requests[role.request()];
         let phase = match &role {
             Role::RequestLater { .. } => Phase::Sending(None),
             Role::Restock { .. } => {
-                let product = &ask.basket.request().lines[0].product_id;
+                let product = &request.basket.order().lines[0].product_id;
                 let one = 1_i64.try_into().expect("a quantity");
                 Phase::Restocking(Transaction::new(&[stock::put_back(product, one).expect("a write")]))
             }
             Role::Shift { .. } => {
-                let product = ask.basket.request().lines[0].product_id.clone();
+                let product = request.basket.order().lines[0].product_id.clone();
                 let price = Money::new(0, "EUR".to_owned().try_into().expect("a currency")).expect("an amount");
                 let (units, moved) = (vec![1, 2], vec![0, 0]);
                 let whole = WholeStock { units, moved, ..WholeStock::shared_out(product, price, 0, Cells::ONE) };
@@ -212,13 +222,7 @@ impl Actor {
                 Phase::Restocking(Transaction::new(&writes))
             }
             Role::Change { transition, .. } => Phase::ReadingOrder(Box::new(Changing::new(*transition))),
-            role => Phase::Reading(Box::new(Placing::new(
-                ask,
-                role.origin(),
-                STATUS_SHARDS,
-                PRODUCT_SHARDS,
-                MaxOpenUnits::new(0),
-            ))),
+            role => Phase::Reading(Box::new(PlacingAttempt::new(request, role.origin(), &SETTINGS))),
         };
         Self { role, phase, is_unanswered: false, clock }
     }
@@ -257,7 +261,9 @@ impl Actor {
     /// Its current read, if that is not a snapshot read.
     pub(super) fn begins_to_read(&self, shop: &Shop, table: &Table) -> Option<Seen> {
         match &self.phase {
-            Phase::ReadingOrder(_) => Some(Seen::begin_query(table, change::partition(shop.asks[self.role.ask()]))),
+            Phase::ReadingOrder(_) => {
+                Some(Seen::begin_query(table, change::partition(shop.requests[self.role.request()])))
+            }
             Phase::Reading(placing) => Some(Seen::begin(table, places(placing.keys()))),
             Phase::ReadingCells(_, _, places, _) => Some(Seen::begin(table, places.clone())),
             _ => None,
@@ -280,7 +286,7 @@ impl Actor {
     /// Its next state and side effect after this event.
     pub(super) fn told(&self, shop: &Shop, event: Event) -> (Self, Option<Effect>) {
         let mut actor = self.clone();
-        let ask = shop.asks[self.role.ask()];
+        let request = shop.requests[self.role.request()];
         let mut effect = None;
         actor.is_unanswered |= self.commits() && matches!(event, Event::Unanswered);
         let event = match event {
@@ -311,8 +317,8 @@ impl Actor {
                 }
             },
             (Phase::Sending(max_total), Event::Sent) => {
-                effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: self.clock }));
-                queueing(ask, max_total, self.clock)
+                effect = Some(Effect::Send(Role::Message { request: self.role.request(), queued_at: self.clock }));
+                queueing(request, max_total, self.clock)
             }
             // The SDK retries.
             (Phase::Queueing(queued, transaction), Event::Unanswered) => Phase::Queueing(queued, transaction),
@@ -327,9 +333,9 @@ impl Actor {
     }
 }
 
-fn queueing(ask: &PlaceOrder, max_total: Option<Money>, at: Timestamp) -> Phase {
-    let id = OrderId::of(&ask.customer, &ask.key);
-    let queued = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), at);
+fn queueing(request: &OrderRequest, max_total: Option<Money>, at: Timestamp) -> Phase {
+    let id = OrderId::of(&request.customer, &request.key);
+    let queued = QueuedOrder::new(id, request.customer.clone(), request.basket.hash().clone(), at);
     let queued = QueuedOrder { max_total, ..queued };
     let write = ordering::queueing(&queued).expect("a write");
     Phase::Queueing(Box::new(queued), Transaction::new(&[write]))

@@ -2,7 +2,10 @@
 
 use key_schema::entity::Rejection;
 use key_schema::layout::{CellsOfStock, InStock};
-use ordering::{Accepted, Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
+use ordering::{
+    ItemRead, ItemsRead, OrderMessage, OrderRequest, Origin, PlacingAction, PlacingAttempt, PlacingOutcome,
+    RefusedAcceptance,
+};
 use stock::{NextRead, Proof, ReadMode};
 use table::{Item, read_item};
 
@@ -14,7 +17,7 @@ use crate::table::{Stored, Transaction};
 impl Actor {
     /// The next phase of an order that is being placed, after this event.
     pub(super) fn place_told(&self, shop: &Shop, event: Event) -> Phase {
-        let ask = shop.asks[self.role.ask()];
+        let request = shop.requests[self.role.request()];
         match (self.phase.clone(), event) {
             (Phase::Reading(placing), Event::Read(items)) => {
                 let Some(found) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
@@ -28,38 +31,38 @@ impl Actor {
                         let places = places(pattern.keys());
                         Phase::ReadingCells(placing, items, places, (mode == ReadMode::Snapshot).then(Proof::default))
                     }
-                    None => self.found(shop, ask, placing, &found),
+                    None => self.found(shop, request, placing, &found),
                 }
             }
             (Phase::ReadingCells(placing, items, places, proof), Event::Read(cells)) => {
                 let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
                 match proof.filter(|_| shop.bug != Some(Bug::OneReadIsBelieved)) {
-                    None => self.found_cells(shop, ask, placing, &items, cells),
+                    None => self.found_cells(shop, request, placing, &items, cells),
                     Some(mut proof) => match proof.found(cells) {
                         NextRead::Cells { .. } => Phase::ReadingCells(placing, items, places, Some(proof)),
                         NextRead::Snapshot => Phase::SettlingCells(placing, items, places),
-                        NextRead::None(cells) => self.found_cells(shop, ask, placing, &items, cells),
+                        NextRead::None(cells) => self.found_cells(shop, request, placing, &items, cells),
                     },
                 }
             }
             (Phase::SettlingCells(placing, items, _), Event::Read(cells)) => {
                 let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
-                self.found_cells(shop, ask, placing, &items, cells)
+                self.found_cells(shop, request, placing, &items, cells)
             }
             // It does not matter whether the units were moved.
             (Phase::Gathering(mut placing, stocks, _), Event::Committed(_) | Event::Unanswered) => {
                 let next = placing.gathered(stocks);
-                self.follow(shop, ask, placing, next)
+                self.follow(shop, request, placing, next)
             }
-            (Phase::Committing(mut placing, attempt, _), Event::Committed(outcome)) => {
-                match placing.committed(*attempt, outcome) {
-                    Ok(next) => self.follow(shop, ask, placing, next),
+            (Phase::Committing(mut placing, sent, _), Event::Committed(outcome)) => {
+                match placing.committed(*sent, outcome) {
+                    Ok(next) => self.follow(shop, request, placing, next),
                     Err(_) => Phase::Answered(Answer::Failed),
                 }
             }
             (Phase::Committing(mut placing, ..), Event::Unanswered) => {
                 let next = placing.unanswered();
-                self.follow(shop, ask, placing, next)
+                self.follow(shop, request, placing, next)
             }
             (Phase::Committing(placing, ..) | Phase::Gathering(placing, ..), Event::NoCapacity) => {
                 match (self.role.origin(), placing.max_total()) {
@@ -70,7 +73,7 @@ impl Actor {
             (Phase::Settling(placing, rejection), Event::Read(items)) => {
                 let Some(found) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
                 let next = placing.settled(rejection, found, now());
-                self.follow(shop, ask, placing, next)
+                self.follow(shop, request, placing, next)
             }
             (phase, event) => panic!("{event:?} in {phase:?}"),
         }
@@ -79,8 +82,8 @@ impl Actor {
     fn found_cells(
         &self,
         shop: &Shop,
-        ask: &'static PlaceOrder,
-        placing: Box<Placing<'static>>,
+        request: &'static OrderRequest,
+        placing: Box<PlacingAttempt<'static>>,
         items: &[Stored],
         cells: Vec<InStock>,
     ) -> Phase {
@@ -88,46 +91,62 @@ impl Actor {
         let (first, _) = placing.cells_to_read(&found).next().expect("the stock whose cells were read");
         let first = first.clone();
         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-        found.learn(pattern.assemble(cells).expect("as many cells as there are"));
-        self.found(shop, ask, placing, &found)
+        found.add_cells(pattern.assemble(cells).expect("as many cells as there are"));
+        self.found(shop, request, placing, &found)
     }
 
-    fn found(&self, shop: &Shop, ask: &'static PlaceOrder, mut placing: Box<Placing<'static>>, found: &Found) -> Phase {
-        let next = placing.found(found, now()).expect("an order that can be written");
-        self.follow(shop, ask, placing, next)
+    fn found(
+        &self,
+        shop: &Shop,
+        request: &'static OrderRequest,
+        mut placing: Box<PlacingAttempt<'static>>,
+        found: &ItemsRead,
+    ) -> Phase {
+        let next = placing.items_read(found, now()).expect("an order that can be written");
+        self.follow(shop, request, placing, next)
     }
 
-    fn follow(&self, shop: &Shop, ask: &'static PlaceOrder, placing: Box<Placing<'static>>, next: Next) -> Phase {
+    fn follow(
+        &self,
+        shop: &Shop,
+        request: &'static OrderRequest,
+        placing: Box<PlacingAttempt<'static>>,
+        next: PlacingAction,
+    ) -> Phase {
         match next {
-            Next::Settle(_) if shop.bug == Some(Bug::RefusalIsNotSettled) => Phase::Answered(Answer::Refused),
-            Next::Read { .. } => Phase::Reading(placing),
-            Next::Commit(writes, attempt) => Phase::Committing(placing, attempt, Transaction::new(&writes)),
-            Next::Gather(stocks) => {
+            PlacingAction::Settle(_) if shop.bug == Some(Bug::RefusalIsNotSettled) => Phase::Answered(Answer::Refused),
+            PlacingAction::Read { .. } => Phase::Reading(placing),
+            PlacingAction::Commit(writes, sent) => Phase::Committing(placing, sent, Transaction::new(&writes)),
+            PlacingAction::Gather(stocks) => {
                 let [(whole, quantity)] = &stocks[..] else { panic!("these shops have one product") };
                 // The marks of moves are random. A model needs the same ones each time.
-                fastrand::seed(self.role.ask() as u64);
+                fastrand::seed(self.role.request() as u64);
                 let writes = stock::gathering(whole, quantity.get().into()).expect("writes").expect("moves");
                 Phase::Gathering(placing, stocks, Transaction::new(&writes))
             }
-            Next::Settle(rejection) => Phase::Settling(placing, rejection),
-            Next::Recall => Phase::Recalling,
-            Next::Unknown => Phase::Answered(Answer::Unavailable),
-            Next::Done(placement) => match *placement {
-                Placement::Placed(_) => Phase::Answered(Answer::Placed),
-                Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
-                Placement::RefusedBefore => Phase::Answered(Answer::Void),
-                Placement::OtherAcceptance if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
+            PlacingAction::Settle(rejection) => Phase::Settling(placing, rejection),
+            PlacingAction::Recall => Phase::Recalling,
+            PlacingAction::Unknown => Phase::Answered(Answer::Unavailable),
+            PlacingAction::Done(outcome) => match *outcome {
+                PlacingOutcome::Placed(_) => Phase::Answered(Answer::Placed),
+                PlacingOutcome::Replayed(_) => Phase::Answered(Answer::Replayed),
+                PlacingOutcome::RefusedBefore => Phase::Answered(Answer::Void),
+                PlacingOutcome::OtherAcceptance if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
                 // The message is delivered again.
-                Placement::OtherAcceptance | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
-                Placement::Untaxed(_) => panic!("these shops have no tax engine"),
-                Placement::Mismatch => panic!("no message of these shops holds another request"),
-                Placement::Waits { max_total } => Phase::Sending(Some(max_total)),
-                Placement::AlreadyQueued(queued) => Phase::Sending(queued.max_total),
-                Placement::Rejected(rejection) => match &self.role {
+                PlacingOutcome::OtherAcceptance | PlacingOutcome::NotAccepted => Phase::Answered(Answer::Unavailable),
+                PlacingOutcome::Untaxed(_) => panic!("these shops have no tax engine"),
+                PlacingOutcome::Mismatch => panic!("no message of these shops holds another request"),
+                PlacingOutcome::Waits { max_total } => Phase::Sending(Some(max_total)),
+                PlacingOutcome::AlreadyQueued(queued) => Phase::Sending(queued.max_total),
+                PlacingOutcome::Rejected(rejection) => match &self.role {
                     Role::Message { queued_at, .. } => {
-                        let waiting =
-                            Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
-                        let [own, earlier] = [Accepted::ByThis, Accepted::Earlier].map(|accepted| {
+                        let waiting = OrderMessage {
+                            request: request.clone(),
+                            queued_at: *queued_at,
+                            max_total: None,
+                            is_redriven: false,
+                        };
+                        let [own, earlier] = [RefusedAcceptance::Own, RefusedAcceptance::Earlier].map(|accepted| {
                             let writes = ordering::refusal(&waiting, rejection.clone(), now(), accepted);
                             Transaction::new(&writes.expect("writes"))
                         });
@@ -145,6 +164,6 @@ fn read_cells(items: &[Stored]) -> Option<Vec<InStock>> {
     items.iter().map(|stored| read_item(Item::clone(&stored.0)).ok()).collect()
 }
 
-fn read_all(items: &[Stored]) -> Option<Found> {
-    items.iter().map(|stored| read_item::<FoundItem>(Item::clone(&stored.0)).ok()).collect()
+fn read_all(items: &[Stored]) -> Option<ItemsRead> {
+    items.iter().map(|stored| read_item::<ItemRead>(Item::clone(&stored.0)).ok()).collect()
 }

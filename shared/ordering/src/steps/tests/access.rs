@@ -150,8 +150,8 @@ impl Names {
                 Transition::RequestReturn(ReturnRequest { id, lines, reason: None, within_days: Some(14) })
             }),
         );
-        let accept = [true, false].map(|restock| Verdict::Accept { restock });
-        let verdicts = accept.into_iter().chain([Verdict::Refuse { reason: "used" }]);
+        let accept = [true, false].map(|restock| ReturnVerdict::Accept { restock });
+        let verdicts = accept.into_iter().chain([ReturnVerdict::Refuse { reason: "used" }]);
         changes.extend(verdicts.map(|verdict| Transition::ReceiveReturn(Receipt { id, verdict })));
         changes.extend(whole.invoice.card().into_iter().flat_map(|card| self.payments(card)));
         changes

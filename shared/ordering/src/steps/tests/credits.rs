@@ -19,15 +19,15 @@ enum Act {
     Advance,
     CancelUnits(Index, i64),
     Return(Index, i64),
-    Receive(Index, Verdict<'static>),
+    Receive(Index, ReturnVerdict<'static>),
     Refund(&'static str),
     Cancel,
 }
 
 fn any_act() -> impl Strategy<Value = Act> {
     let verdict = prop_oneof![
-        3 => any::<bool>().prop_map(|restock| Verdict::Accept { restock }),
-        1 => Just(Verdict::Refuse { reason: "used" }),
+        3 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock }),
+        1 => Just(ReturnVerdict::Refuse { reason: "used" }),
     ];
     prop_oneof![
         2 => Just(Act::Pay),
@@ -158,7 +158,7 @@ proptest! {
             whole = *next;
         }
         for known in whole.returns.clone() {
-            let verdict = Verdict::Accept { restock: true };
+            let verdict = ReturnVerdict::Accept { restock: true };
             let Step::To(next) = receive_return(&whole, Receipt { id: &known.return_id, verdict }, at(2)) else {
                 return Err(TestCaseError::fail("a receipt"));
             };

@@ -119,7 +119,7 @@ enum Happens {
     /// Staff decide about a return.
     Receive {
         which: Index,
-        verdict: Verdict<'static>,
+        verdict: ReturnVerdict<'static>,
     },
 }
 
@@ -178,10 +178,10 @@ fn any_story() -> impl Strategy<Value = Vec<Happens>> {
         .prop_map(|(begin, rest)| [begin, rest].concat())
 }
 
-fn any_verdict() -> impl Strategy<Value = Verdict<'static>> {
+fn any_verdict() -> impl Strategy<Value = ReturnVerdict<'static>> {
     prop_oneof![
-        2 => any::<bool>().prop_map(|restock| Verdict::Accept { restock }),
-        1 => Just(Verdict::Refuse { reason: "used" }),
+        2 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock }),
+        1 => Just(ReturnVerdict::Refuse { reason: "used" }),
     ]
 }
 

@@ -34,11 +34,11 @@ fn ask(whole: &WholeOrder, key: &str, lines: &[LineUnits], now: &str) -> Step {
     request_return(whole, request, time(now))
 }
 
-fn receive(whole: &WholeOrder, key: &str, verdict: Verdict<'_>) -> Step {
+fn receive(whole: &WholeOrder, key: &str, verdict: ReturnVerdict<'_>) -> Step {
     receive_return(whole, Receipt { id: &id(key), verdict }, time("2026-12-24T00:00:00Z"))
 }
 
-const ACCEPT: Verdict<'static> = Verdict::Accept { restock: true };
+const ACCEPT: ReturnVerdict<'static> = ReturnVerdict::Accept { restock: true };
 
 #[test]
 fn a_customer_may_withdraw_until_the_end_of_the_last_day_and_staff_at_any_time() {
@@ -80,7 +80,7 @@ fn units_in_an_open_return_cannot_be_returned_again_until_it_is_refused() {
     let asked = to(ask(&delivered(), "k", &[units("p0", 2)], "2026-11-23"));
     assert_eq!(ask(&asked, "l", &[units("p0", 2)], "2026-11-23"), few("p0", 1));
     assert_eq!(ask(&asked, "l", &[units("tea", 1)], "2026-11-23"), few("tea", 0));
-    let refused = to(receive(&asked, "k", Verdict::Refuse { reason: "used" }));
+    let refused = to(receive(&asked, "k", ReturnVerdict::Refuse { reason: "used" }));
     assert_eq!((refused.order.credited(), refused.order.returning.len()), (0, 0));
     assert!(matches!(ask(&refused, "l", &[units("p0", 3)], "2026-11-23"), Step::To(_)));
     let received = to(receive(&asked, "k", ACCEPT));
@@ -94,10 +94,10 @@ fn a_return_is_received_once() {
     assert_eq!(received.returns[0].amount.map(Money::amount), Some(200));
     assert_eq!(receive(&received, "k", ACCEPT), Step::Stay);
     let denied = Step::Deny(Denial::Closed(ReturnStatus::Received));
-    assert_eq!(receive(&received, "k", Verdict::Accept { restock: false }), denied);
-    assert_eq!(receive(&received, "k", Verdict::Refuse { reason: "used" }), denied);
-    let refused = to(receive(&asked, "k", Verdict::Refuse { reason: "used" }));
-    assert_eq!(receive(&refused, "k", Verdict::Refuse { reason: "used" }), Step::Stay);
+    assert_eq!(receive(&received, "k", ReturnVerdict::Accept { restock: false }), denied);
+    assert_eq!(receive(&received, "k", ReturnVerdict::Refuse { reason: "used" }), denied);
+    let refused = to(receive(&asked, "k", ReturnVerdict::Refuse { reason: "used" }));
+    assert_eq!(receive(&refused, "k", ReturnVerdict::Refuse { reason: "used" }), Step::Stay);
     assert_eq!(receive(&refused, "k", ACCEPT), Step::Deny(Denial::Closed(ReturnStatus::Refused)));
     assert_eq!(receive(&refused, "l", ACCEPT), Step::Deny(Denial::UnknownReturn));
 }
@@ -108,7 +108,7 @@ fn an_order_has_a_limited_number_of_returns() {
     for number in 0..Order::MOST_RETURNS {
         let key = number.to_string();
         whole = to(ask(&whole, &key, &[units("p0", 1)], "2026-11-23"));
-        whole = to(receive(&whole, &key, Verdict::Refuse { reason: "used" }));
+        whole = to(receive(&whole, &key, ReturnVerdict::Refuse { reason: "used" }));
     }
     assert_eq!(ask(&whole, "one more", &[units("p0", 1)], "2026-11-23"), Step::Deny(Denial::TooManyReturns));
 }

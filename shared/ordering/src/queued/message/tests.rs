@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn any_waiting() -> impl Strategy<Value = Waiting> {
+fn any_waiting() -> impl Strategy<Value = OrderMessage> {
     let id = "[A-Za-z0-9_-]{1,64}";
     let products = btree_set((id, 1..=10_000_u32), 1..=40);
     let money = option::of(0..1_i64 << 53);
@@ -23,11 +23,11 @@ fn any_waiting() -> impl Strategy<Value = Waiting> {
         if let Some(amount) = total {
             request["expectedTotal"] = json!({ "amount": amount, "currency": "EUR" });
         }
-        let request: OrderRequest = serde_json::from_value(request).expect("a request");
-        Some(Waiting {
+        let request: NewOrder = serde_json::from_value(request).expect("a request");
+        Some(OrderMessage {
             max_total: request.expected_total,
             is_redriven: false,
-            order: PlaceOrder {
+            request: OrderRequest {
                 customer: customer.parse().expect("an id"),
                 key: key.parse().expect("a key"),
                 basket: Basket::try_from(request).ok()?,
@@ -37,26 +37,26 @@ fn any_waiting() -> impl Strategy<Value = Waiting> {
     })
 }
 
-fn changed(waiting: &Waiting, change: impl FnOnce(&mut Value)) -> Result<Waiting, Unreadable> {
+fn changed(waiting: &OrderMessage, change: impl FnOnce(&mut Value)) -> Result<OrderMessage, UnreadableMessage> {
     let mut message = waiting.to_message();
     let mut body = serde_json::from_str(&message.body).expect("JSON");
     change(&mut body);
     message.body = body.to_string();
-    Waiting::from_message(&message)
+    OrderMessage::from_message(&message)
 }
 
 proptest! {
     #[test]
     fn a_message_reads_as_the_order_it_was_written_from(waiting in any_waiting()) {
-        prop_assert_eq!(Waiting::from_message(&waiting.to_message()), Ok(waiting));
+        prop_assert_eq!(OrderMessage::from_message(&waiting.to_message()), Ok(waiting));
     }
 
     #[test]
     fn the_group_of_a_message_is_its_customer(waiting in any_waiting(), text in ".{0,64}") {
         let (customer, message) = (waiting.order.customer.to_string(), waiting.to_message());
         prop_assert_eq!(message.group.as_ref(), Some(&customer));
-        prop_assert_eq!(Waiting::group_of(&message.body), Some(customer));
-        prop_assert_eq!(Waiting::group_of(&text), None);
+        prop_assert_eq!(OrderMessage::group_of(&message.body), Some(customer));
+        prop_assert_eq!(OrderMessage::group_of(&text), None);
     }
 
     #[test]
@@ -64,7 +64,7 @@ proptest! {
         let accepted = RequestHash::of(form.as_bytes());
         let mut message = waiting.to_message();
         message.attributes.insert(REQUEST_HASH.to_owned(), accepted.as_str().to_owned());
-        let read = Waiting::from_message(&message).expect("a message");
+        let read = OrderMessage::from_message(&message).expect("a message");
         prop_assert_eq!(read.order.basket.hash(), &accepted);
         prop_assert_eq!(read.to_message(), message);
     }
@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn a_message_of_the_first_release_has_no_hash_and_reads_as_the_same_order(waiting in any_waiting()) {
         let message = queue::Message { attributes: BTreeMap::new(), ..waiting.to_message() };
-        prop_assert_eq!(Waiting::from_message(&message), Ok(Waiting { max_total: None, ..waiting }));
+        prop_assert_eq!(OrderMessage::from_message(&message), Ok(OrderMessage { max_total: None, ..waiting }));
     }
 
     /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn every_order_fits_into_a_message(waiting in any_waiting()) {
         let key = "\"".repeat(255).parse().expect("a key");
-        let waiting = Waiting { order: PlaceOrder { key, ..waiting.order }, ..waiting };
+        let waiting = OrderMessage { request: OrderRequest { key, ..waiting.order }, ..waiting };
         let length = waiting.to_message().body.len();
         prop_assert!(length < 8 * 1024, "{}", length);
     }
@@ -90,9 +90,9 @@ proptest! {
         let newer = changed(&waiting, |message| {
             *message = json!({ "version": version, "order": message });
         });
-        prop_assert!(matches!(newer, Err(Unreadable::OtherRelease(_))));
+        prop_assert!(matches!(newer, Err(UnreadableMessage::OtherRelease(_))));
         let same_fields = changed(&waiting, |message| message["version"] = json!(version));
-        prop_assert!(matches!(same_fields, Err(Unreadable::OtherRelease(_))));
+        prop_assert!(matches!(same_fields, Err(UnreadableMessage::OtherRelease(_))));
         let changes: [fn(&mut Value); 5] = [
             |message| message["extra"] = json!(1),
             |message| message["request"]["extra"] = json!(1),
@@ -101,7 +101,7 @@ proptest! {
             |message| drop(message.as_object_mut().expect("an object").remove("queuedAt")),
         ];
         for change in changes {
-            prop_assert!(matches!(changed(&waiting, change), Err(Unreadable::OtherRelease(_))));
+            prop_assert!(matches!(changed(&waiting, change), Err(UnreadableMessage::OtherRelease(_))));
         }
     }
 
@@ -109,7 +109,7 @@ proptest! {
     fn a_message_that_was_redriven_from_the_dead_letters_says_so(waiting in any_waiting(), why in ".{1,64}") {
         let mut message = waiting.to_message();
         message.attributes.insert(queue::REASON.to_owned(), why);
-        prop_assert_eq!(Waiting::from_message(&message), Ok(Waiting { is_redriven: true, ..waiting }));
+        prop_assert_eq!(OrderMessage::from_message(&message), Ok(OrderMessage { is_redriven: true, ..waiting }));
     }
 
     #[test]
@@ -125,8 +125,8 @@ proptest! {
     #[test]
     fn a_message_without_a_version_is_not_an_order(waiting in any_waiting(), text in ".{0,64}") {
         let message = queue::Message { body: text, attributes: BTreeMap::new(), group: None };
-        prop_assert!(matches!(Waiting::from_message(&message), Err(Unreadable::NoOrder(_))));
+        prop_assert!(matches!(OrderMessage::from_message(&message), Err(UnreadableMessage::NoOrder(_))));
         let without = changed(&waiting, |message| drop(message.as_object_mut().expect("an object").remove("version")));
-        prop_assert!(matches!(without, Err(Unreadable::NoOrder(_))));
+        prop_assert!(matches!(without, Err(UnreadableMessage::NoOrder(_))));
     }
 }

@@ -1,16 +1,21 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
+use std::collections::HashMap;
+
 use key_schema::entity::{
     Address, CardPayment, CodeUse, CustomerStats, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
-    TaxRate, tax_lines, tax_on_top, weight_of,
+    TaxRate, shares, tax_lines, tax_on_top, weight_of,
 };
-use key_schema::value::{Money, Timestamp};
+use key_schema::value::{Category, Money, Timestamp};
 
-use crate::discounts::Discounts;
-use crate::found::Found;
-use crate::tax_engine::TaxQuestion;
-use crate::tax_rules::{Taxed, TaxedBy};
-use crate::{Basket, MaxOpenUnits, OrderRequest, TaxRules, cart};
+use super::read::ItemsRead;
+use super::request::{Basket, NewOrder};
+use super::tax_engine::TaxRequest;
+use crate::settings::{Taxed, TaxedBy};
+use crate::{MaxOpenUnits, TaxRules};
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount` plus `shipping` and the
 /// `tax` on top, and the payments add up to `total`.
@@ -43,31 +48,36 @@ impl Quote {
     ///
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
-    pub fn of(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Result<Self, Rejection> {
-        if !found.has_customer(now) {
+    pub fn of(basket: &Basket, items: &ItemsRead, rules: &TaxRules, now: Timestamp) -> Result<Self, Rejection> {
+        if !items.has_customer(now) {
             return Err(Rejection::UnknownCustomer);
         }
-        let request = basket.request();
-        cart::is_of(request, found, now)?;
-        let mut goods = Goods::of(request, found, now)?;
-        let shipping_tax = goods.tax(found, rules)?;
+        let order = basket.order();
+        is_of_cart(order, items, now)?;
+        let mut goods = Goods::of(order, items, now)?;
+        let shipping_tax = goods.tax(items, rules)?;
         let Goods { lines, subtotal, discount, codes, net: goods, address, shipping } = goods;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
         let total = total.filter(|total| total.is_chargeable()).ok_or(Rejection::TooExpensive)?;
-        if request.expected_total.is_some_and(|expected| expected != total) {
+        if order.expected_total.is_some_and(|expected| expected != total) {
             return Err(Rejection::PriceChanged { total, card: None });
         }
-        let payments = payments(request, found, total, now)?;
+        let payments = payments(order, items, total, now)?;
         Ok(Self { lines, subtotal, discount, codes, shipping_tax, tax, shipping, address, total, payments })
     }
 
-    /// What the shop's tax engine is asked about the basket. `None` if there is no engine, or no quote whatever it says.
-    pub(crate) fn question(basket: &Basket, found: &Found, rules: &TaxRules, now: Timestamp) -> Option<TaxQuestion> {
-        // Only a shop with an engine computes its goods for the question.
+    /// The request to the shop's tax engine about the basket. `None` if there is no engine, or no quote whatever it responds.
+    pub(crate) fn tax_request(
+        basket: &Basket,
+        items: &ItemsRead,
+        rules: &TaxRules,
+        now: Timestamp,
+    ) -> Option<TaxRequest> {
+        // Only a shop with an engine computes its goods for the request.
         let rules = rules.taxed().filter(|rules| rules.by == TaxedBy::Engine)?;
-        Some(Goods::of(basket.request(), found, now).ok()?.question(found, rules))
+        Some(Goods::of(basket.order(), items, now).ok()?.tax_request(items, rules))
     }
 
     /// The quote, if its total is at most `max_total`.
@@ -104,19 +114,19 @@ fn is_within(amount: Money, most: Money) -> bool {
     amount.checked_min(most) == Some(amount)
 }
 
-fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money), Rejection> {
-    let recalled = found.recalled(request);
+fn lines(order: &NewOrder, items: &ItemsRead) -> Result<(Vec<OrderLine>, Money), Rejection> {
+    let recalled = items.recalled(order);
     if !recalled.is_empty() {
         return Err(Rejection::Recalled { products: recalled });
     }
-    let mut lines = Vec::with_capacity(request.lines.len());
+    let mut lines = Vec::with_capacity(order.lines.len());
     let mut subtotal: Option<Money> = None;
-    for (line, asked) in request.lines.iter().enumerate() {
+    for (line, asked) in order.lines.iter().enumerate() {
         let id = &asked.product_id;
-        let (Some(product), Some(stock)) = (found.products.get(id), found.stock.get(id)) else {
+        let (Some(product), Some(stock)) = (items.products.get(id), items.stock.get(id)) else {
             return Err(Rejection::UnknownProduct { line, product: id.clone() });
         };
-        if let Some(available) = found.available(id).filter(|available| *available < asked.quantity.get().into()) {
+        if let Some(available) = items.available(id).filter(|available| *available < asked.quantity.get().into()) {
             return Err(Rejection::OutOfStock { line, product: id.clone(), available });
         }
         // The price in the stock, not in the product: the transaction checks that one.
@@ -157,27 +167,28 @@ struct Goods {
 }
 
 impl Goods {
-    fn of(request: &OrderRequest, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
-        let (mut lines, subtotal) = lines(request, found)?;
-        let Discounts { total: discount, codes } = Discounts::of(request, found, &mut lines, subtotal, now)?;
+    fn of(order: &NewOrder, items: &ItemsRead, now: Timestamp) -> Result<Self, Rejection> {
+        let (mut lines, subtotal) = lines(order, items)?;
+        let Discounts { total: discount, codes } = Discounts::of(order, items, &mut lines, subtotal, now)?;
         let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
-        let (address, shipping) = shipping(request, found, net)?;
+        let (address, shipping) = shipping(order, items, net)?;
         Ok(Self { lines, subtotal, discount, codes, net, address, shipping })
     }
 
-    fn question(&self, found: &Found, rules: &Taxed) -> TaxQuestion {
-        TaxQuestion::of(rules, &self.lines, self.discount, (self.shipping, self.address.as_ref()), found)
+    fn tax_request(&self, items: &ItemsRead, rules: &Taxed) -> TaxRequest {
+        TaxRequest::of(rules, &self.lines, self.discount, (self.shipping, self.address.as_ref()), items)
     }
 
     /// Puts its tax on each line. Returns the tax of shipping.
-    fn tax(&mut self, found: &Found, rules: &TaxRules) -> Result<Option<LineTax>, Rejection> {
+    fn tax(&mut self, items: &ItemsRead, rules: &TaxRules) -> Result<Option<LineTax>, Rejection> {
         let Some(rules) = rules.taxed() else { return Ok(None) };
         if rules.by == TaxedBy::Rates {
-            return self.tax_by_rates(found, rules);
+            return self.tax_by_rates(items, rules);
         }
-        // The engine was asked about the same items at the same moment, so its answer is to this question.
-        let said = found.said.as_ref().and_then(|said| said.to(&self.question(found, rules)));
-        let (taxes, shipping) = said.ok_or(Rejection::TooExpensive)?;
+        // The request to the engine was made of the same items at the same moment, so its response is to this request.
+        let response = items.tax_response.as_ref();
+        let taxes = response.and_then(|response| response.taxes_of(&self.tax_request(items, rules)));
+        let (taxes, shipping) = taxes.ok_or(Rejection::TooExpensive)?;
         for (line, tax) in self.lines.iter_mut().zip(taxes) {
             line.tax = Some(*tax);
         }
@@ -186,11 +197,11 @@ impl Goods {
 
     /// Puts its tax on each line, if the shop has rates for the country of the address, or without an address for its own.
     /// Returns the tax of shipping.
-    fn tax_by_rates(&mut self, found: &Found, rules: &Taxed) -> Result<Option<LineTax>, Rejection> {
-        let Some(taxes) = &found.taxes else { return Ok(None) };
+    fn tax_by_rates(&mut self, items: &ItemsRead, rules: &Taxed) -> Result<Option<LineTax>, Rejection> {
+        let Some(taxes) = &items.taxes else { return Ok(None) };
         let country = self.address.as_ref().map_or(&rules.country, |address| &address.country);
         let Some(taxes) = taxes.of(country) else { return Ok(None) };
-        let rates = self.lines.iter().map(|line| match found.products.get(&line.product_id) {
+        let rates = self.lines.iter().map(|line| match items.products.get(&line.product_id) {
             Some(product) => taxes.rate(&product.category),
             // Each line was made of a product.
             None => taxes.standard,
@@ -201,20 +212,71 @@ impl Goods {
     }
 }
 
+/// The discounts of an order.
+struct Discounts {
+    /// What all codes take off together.
+    total: Money,
+    /// What each of them takes off, in the order in which they apply.
+    codes: Vec<CodeUse>,
+}
+
+impl Discounts {
+    /// The discounts of these lines, whose sum is `subtotal`. If the order has several codes, or one of a category, each line
+    /// is told what is taken off it. Otherwise its share follows from the total, as in every release.
+    ///
+    /// The category of a product is the one that was read. The transaction does not check it.
+    fn of(
+        order: &NewOrder,
+        items: &ItemsRead,
+        lines: &mut [OrderLine],
+        subtotal: Money,
+        now: Timestamp,
+    ) -> Result<Self, Rejection> {
+        let currency = subtotal.currency();
+        let sum = |amounts: Vec<i64>| Money::new(amounts.iter().sum(), currency).ok_or(Rejection::TooExpensive);
+        let amounts: Vec<_> = lines.iter().map(|line| line.amount.amount()).collect();
+        let mut left = amounts.clone();
+        let mut codes = Vec::new();
+        let (is_only, mut is_of_all) = (order.codes().nth(1).is_none(), true);
+        for code in order.codes() {
+            let invalid = || Rejection::DiscountInvalid { code: code.clone() };
+            let discount = items.discounts.get(code).ok_or_else(invalid)?;
+            is_of_all &= discount.category.is_none();
+            let is_in = |line: &OrderLine, category: &Category| {
+                items.products.get(&line.product_id).is_some_and(|product| product.category == *category)
+            };
+            let applies = |at: &usize| discount.category.as_ref().is_none_or(|category| is_in(&lines[*at], category));
+            let of_code: Vec<_> = (0..lines.len()).filter(applies).collect();
+            if of_code.is_empty() || !(is_only || discount.combinable) {
+                return Err(invalid());
+            }
+            let of = |amounts: &[i64]| of_code.iter().map(|at| amounts[*at]).collect::<Vec<_>>();
+            let amount = discount.off(sum(of(&amounts))?, sum(of(&left))?, now)?;
+            for (at, share) in of_code.iter().zip(shares(amount, &of(&left))) {
+                left[*at] -= share;
+            }
+            codes.push(CodeUse { code: code.clone(), amount, counted: discount.is_limited() });
+        }
+        let off: Vec<_> = amounts.iter().zip(left).map(|(amount, left)| amount - left).collect();
+        if !(is_only && is_of_all) {
+            for (line, off) in lines.iter_mut().zip(&off).filter(|(_, off)| **off > 0) {
+                line.discount = Money::new(*off, currency);
+            }
+        }
+        Ok(Self { total: sum(off)?, codes })
+    }
+}
+
 /// The address, and the price of shipping goods of this price to it.
 ///
 /// The rates and the weights are those that were read. The transaction does not check them: all orders would meet at the
 /// one item of the rates. `expectedTotal` holds the order to a quote.
-fn shipping(
-    request: &OrderRequest,
-    found: &Found,
-    goods: Money,
-) -> Result<(Option<Address>, Option<Money>), Rejection> {
-    let Some(ship_to) = &request.ship_to else { return Ok((None, None)) };
-    let address = found.address(ship_to).map_err(|address| Rejection::UnknownAddress { address })?;
-    let Some(rates) = &found.rates else { return Ok((Some(address), None)) };
-    let weights = request.lines.iter().map(|line| {
-        let each = found.products.get(&line.product_id).and_then(|product| product.weight_grams);
+fn shipping(order: &NewOrder, items: &ItemsRead, goods: Money) -> Result<(Option<Address>, Option<Money>), Rejection> {
+    let Some(ship_to) = &order.ship_to else { return Ok((None, None)) };
+    let address = items.address(ship_to).map_err(|address| Rejection::UnknownAddress { address })?;
+    let Some(rates) = &items.rates else { return Ok((Some(address), None)) };
+    let weights = order.lines.iter().map(|line| {
+        let each = items.products.get(&line.product_id).and_then(|product| product.weight_grams);
         weight_of(line.quantity.get(), each)
     });
     let shipping = rates.price(&address.country, goods, weights.sum());
@@ -227,13 +289,13 @@ fn shipping(
 ///
 /// If a gift card is empty and the bank card would have to pay instead, the order is refused, unless the request limits
 /// the bank card's amount.
-fn payments(request: &OrderRequest, found: &Found, total: Money, now: Timestamp) -> Result<Vec<Payment>, Rejection> {
+fn payments(order: &NewOrder, items: &ItemsRead, total: Money, now: Timestamp) -> Result<Vec<Payment>, Rejection> {
     let mut payments = Vec::new();
     let mut open = total;
     let mut empty = None;
-    for code in &request.gift_cards {
+    for code in &order.gift_cards {
         let invalid = || Rejection::GiftCardInvalid { code: code.clone() };
-        let card = found.gift_cards.get(code).filter(|card| card.is_spendable(now)).ok_or_else(invalid)?;
+        let card = items.gift_cards.get(code).filter(|card| card.is_spendable(now)).ok_or_else(invalid)?;
         if card.balance.is_zero() {
             empty = empty.or(Some(code));
         }
@@ -246,7 +308,7 @@ fn payments(request: &OrderRequest, found: &Found, total: Money, now: Timestamp)
         }
     }
     if !open.is_zero() {
-        match (request.max_card_amount, empty) {
+        match (order.max_card_amount, empty) {
             (Some(most), _) if !is_within(open, most) => {
                 return Err(Rejection::PriceChanged { total, card: Some(open) });
             }
@@ -256,4 +318,21 @@ fn payments(request: &OrderRequest, found: &Found, total: Money, now: Timestamp)
         payments.push(Payment::Card(CardPayment::of(open)));
     }
     Ok(payments)
+}
+
+/// Checks that the order has the lines of the cart that it names, if it names one. Otherwise products would leave the
+/// cart that nobody ordered.
+///
+/// # Errors
+/// There is no such cart now, or it has other lines.
+fn is_of_cart(order: &NewOrder, items: &ItemsRead, now: Timestamp) -> Result<(), Rejection> {
+    let Some(version) = order.cart else { return Ok(()) };
+    let cart = items.cart.as_ref().filter(|cart| !cart.is_absent(now) && cart.is_named(version));
+    let asked: HashMap<_, _> = order.lines.iter().map(|line| (&line.product_id, line.quantity)).collect();
+    let is_same = cart.is_some_and(|cart| {
+        // No product is in two lines, neither of an order nor of a cart.
+        cart.lines.len() == asked.len()
+            && cart.lines.iter().all(|line| asked.get(&line.product_id) == Some(&line.quantity))
+    });
+    if is_same { Ok(()) } else { Err(Rejection::CartChanged { cart: version }) }
 }

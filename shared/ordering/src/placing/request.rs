@@ -1,19 +1,19 @@
-//! Order requests, and the limits that one transaction sets for them.
+//! The request to place an order, and the limits that one transaction sets for it.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Product, ShippingRates, Stock, Taxes,
+use key_schema::entity::{Address, NewAddress};
+use key_schema::layout::Index;
+use key_schema::value::{
+    AddressId, CartVersion, Country, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, Invalid, Line, Money,
+    ProductId, Quantity, RequestHash,
 };
-use key_schema::layout::{Index, Key};
-use key_schema::value::{CartVersion, CustomerId, DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
 use serde::{Deserialize, Serialize};
 use table::WriteUnits;
 use utoipa::ToSchema;
 
-use crate::ship_to::ShipToForms;
-use crate::{MaxOpenUnits, ShipTo, TaxRules, canonical};
+mod canonical;
 
 /// The most lines of an order. With four gift cards, three discount codes, an address and a cart, its
 /// transaction has 96 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
@@ -23,10 +23,21 @@ pub const MOST_GIFT_CARDS: usize = 4;
 /// The most discount codes of an order.
 pub const MOST_CODES: usize = 3;
 
+/// A request to place an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderRequest {
+    /// The customer or guest who orders.
+    pub customer: CustomerId,
+    /// The idempotency key. Customer and key together determine the order's id.
+    pub key: IdempotencyKey,
+    /// The order, within the limits.
+    pub basket: Basket,
+}
+
 /// An order as a customer sends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OrderRequest {
+pub struct NewOrder {
     /// The products to buy: 1 to 40 lines, each with a different product.
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<RequestedLine>,
@@ -64,7 +75,7 @@ pub struct OrderRequest {
     pub discount_codes: Vec<DiscountCode>,
 }
 
-impl OrderRequest {
+impl NewOrder {
     /// The discount codes, in the order in which they apply.
     pub fn codes(&self) -> impl Iterator<Item = &DiscountCode> {
         self.discount_code.iter().chain(&self.discount_codes)
@@ -85,7 +96,7 @@ pub struct RequestedLine {
 /// cards, and at most 3 different discount codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
-    request: OrderRequest,
+    order: NewOrder,
     hash: RequestHash,
 }
 
@@ -104,44 +115,18 @@ impl Basket {
         Self { hash, ..self }
     }
 
-    pub fn request(&self) -> &OrderRequest {
-        &self.request
-    }
-
-    /// The keys of everything that this customer's order of the basket depends on: at most 93, of the 100 of a BatchGetItem.
-    pub(crate) fn keys_of(
-        &self,
-        customer: &CustomerId,
-        max_open_units: MaxOpenUnits,
-        tax_rules: &TaxRules,
-    ) -> Vec<Key> {
-        let request = &self.request;
-        let profile = if customer.is_guest() { Guest::key_of(customer) } else { Customer::key_of(customer) };
-        let mut keys = vec![profile];
-        if max_open_units.is_on() {
-            keys.push(CustomerStats::key_of(customer));
-        }
-        for line in &request.lines {
-            keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
-        }
-        keys.extend(request.codes().map(Discount::key_of));
-        keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
-        if let Some(ship_to) = &request.ship_to {
-            keys.push(ShippingRates::only_key());
-            keys.extend(matches!(ship_to, ShipTo::Saved(_)).then(|| CustomerAddresses::key_of(customer)));
-        }
-        keys.extend(request.cart.map(|_| Cart::key_of(customer)));
-        keys.extend(tax_rules.reads_rates().then(Taxes::only_key));
-        keys
+    /// The order as the customer sent it.
+    pub fn order(&self) -> &NewOrder {
+        &self.order
     }
 
     /// The write units that placing the order is expected to consume, if no item exceeds a kilobyte: two for each write
     /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes. An
     /// order with an address writes the address, and checks the profile. An order of a cart empties the cart.
     pub fn write_units(&self) -> WriteUnits {
-        let OrderRequest { lines, gift_cards, ship_to, cart, .. } = &self.request;
+        let NewOrder { lines, gift_cards, ship_to, cart, .. } = &self.order;
         let of_address = 2 * usize::from(ship_to.is_some());
-        let of_codes = self.request.codes().count() + 2 * gift_cards.len();
+        let of_codes = self.order.codes().count() + 2 * gift_cards.len();
         let writes = 2 + 2 * lines.len() + of_codes + of_address + usize::from(cart.is_some());
         // A basket has at most 40 lines, 4 gift cards and 3 discount codes.
         let units = |count: usize| f64::from(u8::try_from(count).unwrap_or(u8::MAX));
@@ -156,39 +141,112 @@ impl Basket {
     }
 }
 
-impl TryFrom<OrderRequest> for Basket {
+impl TryFrom<NewOrder> for Basket {
     type Error = BasketError;
 
-    fn try_from(request: OrderRequest) -> Result<Self, BasketError> {
-        if request.lines.is_empty() {
+    fn try_from(order: NewOrder) -> Result<Self, BasketError> {
+        if order.lines.is_empty() {
             return Err(BasketError::Invalid("lines must not be empty".to_owned()));
         }
-        if request.lines.len() > MOST_LINES {
+        if order.lines.len() > MOST_LINES {
             return Err(BasketError::TooLarge(format!("An order holds at most {MOST_LINES} lines. Split it.")));
         }
-        if request.gift_cards.len() > MOST_GIFT_CARDS {
+        if order.gift_cards.len() > MOST_GIFT_CARDS {
             return Err(BasketError::TooLarge(format!("An order takes at most {MOST_GIFT_CARDS} gift cards.")));
         }
-        if let Some(at) = repeated(request.lines.iter().map(|line| &line.product_id)) {
+        if let Some(at) = repeated(order.lines.iter().map(|line| &line.product_id)) {
             return Err(BasketError::Invalid(format!(
                 "lines[{at}].productId is also in an earlier line: add up the quantities"
             )));
         }
-        if let Some(at) = repeated(&request.gift_cards) {
+        if let Some(at) = repeated(&order.gift_cards) {
             return Err(BasketError::Invalid(format!("giftCards[{at}] is listed twice")));
         }
-        if request.discount_codes.len() > MOST_CODES {
+        if order.discount_codes.len() > MOST_CODES {
             return Err(BasketError::TooLarge(format!("An order takes at most {MOST_CODES} discount codes.")));
         }
-        if request.discount_code.is_some() && !request.discount_codes.is_empty() {
+        if order.discount_code.is_some() && !order.discount_codes.is_empty() {
             return Err(BasketError::Invalid(
                 "discountCodes: name all codes here, and none in discountCode".to_owned(),
             ));
         }
-        if let Some(at) = repeated(&request.discount_codes) {
+        if let Some(at) = repeated(&order.discount_codes) {
             return Err(BasketError::Invalid(format!("discountCodes[{at}] is listed twice")));
         }
-        Ok(Self { hash: canonical::hash(&request), request })
+        Ok(Self { hash: canonical::hash(&order), order })
+    }
+}
+
+/// The address to which an order is shipped: a whole address, or the id of one in the customer's address book. The book
+/// is read when the order is placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", untagged)]
+pub enum ShipTo {
+    /// An address of the customer's address book.
+    Saved(SavedId),
+    /// A whole address.
+    Address(Address),
+}
+
+/// [`ShipTo`] in the OpenAPI document.
+#[derive(Deserialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = ShipTo)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ShipToForms {
+    /// An address of the customer's address book.
+    Saved(SavedId),
+    /// A whole address.
+    Address(NewAddress),
+}
+
+/// The id of an address in the customer's address book.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SavedId {
+    pub address_id: AddressId,
+}
+
+/// The fields of both forms. So a mistake in one of them gets a detail that names the field, which serde's untagged enums
+/// do not give.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Fields {
+    address_id: Option<AddressId>,
+    name: Option<Line>,
+    line1: Option<Line>,
+    line2: Option<Line>,
+    city: Option<Line>,
+    postal_code: Option<String>,
+    region: Option<Line>,
+    country: Option<Country>,
+}
+
+impl TryFrom<Fields> for ShipTo {
+    type Error = Invalid;
+
+    fn try_from(fields: Fields) -> Result<Self, Invalid> {
+        let Fields { address_id, name, line1, line2, city, postal_code, region, country } = fields;
+        let has_more = [&name, &line1, &line2, &city, &region].into_iter().any(Option::is_some);
+        match address_id {
+            Some(_) if has_more || postal_code.is_some() || country.is_some() => {
+                Err(Invalid("must be either an addressId or a whole address".to_owned()))
+            }
+            Some(address_id) => Ok(Self::Saved(SavedId { address_id })),
+            None => {
+                let missing = |field: &str| Invalid(format!("missing field `{field}`"));
+                let new = NewAddress {
+                    name: name.ok_or_else(|| missing("name"))?,
+                    line1: line1.ok_or_else(|| missing("line1"))?,
+                    line2,
+                    city: city.ok_or_else(|| missing("city"))?,
+                    postal_code,
+                    region,
+                    country: country.ok_or_else(|| missing("country"))?,
+                };
+                Address::try_from(new).map(Self::Address)
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! idempotency key.
 //!
 //! Hashes outlive releases: they are stored in orders and in the queue, and clients repeat requests across deployments.
-//! So the form is spelled out here and does not depend on how [`OrderRequest`] is serialized. Spaces, the order of
+//! So the form is spelled out here and does not depend on how [`NewOrder`] is serialized. Spaces, the order of
 //! fields and absent options do not matter.
 //!
 //! **Add a new field after the existing ones, and skip it where it is absent.** Then the hash of every request that
@@ -12,7 +12,7 @@ use key_schema::entity::Address;
 use key_schema::value::{CartVersion, Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
 use serde::Serialize;
 
-use crate::{OrderRequest, RequestedLine, SavedId, ShipTo};
+use super::{NewOrder, RequestedLine, SavedId, ShipTo};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,9 +72,9 @@ struct Amount {
 }
 
 /// The hash of the request's canonical form.
-pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
+pub(crate) fn hash(order: &NewOrder) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
-    let OrderRequest {
+    let NewOrder {
         lines,
         discount_code,
         gift_cards,
@@ -84,7 +84,7 @@ pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
         ship_to,
         cart,
         discount_codes,
-    } = request;
+    } = order;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
         discount_code: discount_code.as_ref(),
@@ -137,9 +137,9 @@ mod tests {
 
     use super::*;
 
-    fn hashed(request: Value) -> String {
-        let request: OrderRequest = serde_json::from_value(request).expect("a request");
-        hash(&request).as_str().to_owned()
+    fn hashed(order: Value) -> String {
+        let order: NewOrder = serde_json::from_value(order).expect("a order");
+        hash(&order).as_str().to_owned()
     }
 
     /// The hashes of the release of 21 November 2026. If this test fails, a deployment would refuse queued orders and
@@ -165,9 +165,9 @@ mod tests {
     fn the_hash_depends_on_every_field_that_is_present_and_on_no_absent_one() {
         let plain = json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] });
         let with = |name: &str, value: Value| {
-            let mut request = plain.clone();
-            request[name] = value;
-            request
+            let mut order = plain.clone();
+            order[name] = value;
+            order
         };
         assert_eq!(hashed(with("giftCards", json!([]))), hashed(plain.clone()));
         assert_eq!(hashed(with("discountCode", Value::Null)), hashed(plain.clone()));

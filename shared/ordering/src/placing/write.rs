@@ -1,18 +1,54 @@
 //! The transaction that places an order, and the meaning of its cancellation.
 
 use key_schema::entity::{
-    Cart, Customer, Discount, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, Payment, QueuedOrder,
-    Rejection, Stock, StockCell, WholeOrder,
+    Cart, Customer, Discount, GiftCard, GiftCardEntry, Guest, Order, OrderAddress, OrderItem, OrderLine, OrderStatus,
+    Payment, QueuedOrder, Rejection, Stock, StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::{CartVersion, ProductId, Timestamp};
+use key_schema::value::{CartVersion, OrderId, ProductId, Timestamp};
 use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
-use crate::Basket;
+use super::quote::Quote;
+use super::request::{NewOrder, OrderRequest};
+use crate::PlacingSettings;
 
 #[cfg(test)]
 mod tests;
+
+/// The items of an order that is placed now with this quote.
+pub(crate) fn new_order(
+    request: &OrderRequest,
+    id: &OrderId,
+    settings: &PlacingSettings,
+    quote: Quote,
+    now: Timestamp,
+) -> WholeOrder {
+    let units = quote.units();
+    let status = OrderStatus::when_placed(&quote.payments);
+    let order = Order {
+        status,
+        subtotal: quote.subtotal,
+        discount: quote.discount,
+        codes: quote.codes,
+        tax: quote.tax,
+        shipping: quote.shipping,
+        shipping_tax: quote.shipping_tax,
+        request_hash: request.basket.hash().clone(),
+        // A basket has at most 40 lines.
+        line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
+        units,
+        // An order that gift cards pay waits for nothing.
+        pay_later: request.basket.order().pay_later && status == OrderStatus::Pending,
+        has_address: quote.address.is_some(),
+        shard: id.spread(settings.status_shards.0),
+        ..Order::new(id.clone(), request.customer.clone(), now, quote.total)
+    };
+    let mut whole = WholeOrder::new(order, quote.lines, quote.payments);
+    whole.invoice.unnumbered = settings.numbering.shard_of(id, settings.status_shards);
+    whole.address = quote.address.map(|address| OrderAddress { order_id: id.clone(), address });
+    whole
+}
 
 /// The meaning of an action's condition.
 #[derive(Clone, Debug)]
@@ -42,14 +78,14 @@ pub(crate) struct OrderTransaction {
 pub(crate) struct Guards(Vec<Guard>);
 
 /// The meaning of a cancelled transaction.
-pub(crate) enum Verdict {
+pub(crate) enum CommitFailure {
     /// The order exists already.
     AlreadyPlaced,
     /// The order cannot be placed.
     Rejected(Rejection),
     /// An item has changed since it was read: read again and try again. The cells of the `short` products had too
     /// little.
-    TryAgain { short: Vec<ProductId> },
+    Retry { short: Vec<ProductId> },
 }
 
 impl OrderTransaction {
@@ -185,13 +221,13 @@ impl OrderTransaction {
 impl Guards {
     /// The meaning of all causes together: an existing order takes precedence over a rejection, and the first rejection
     /// over the others.
-    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>) -> Result<Verdict, Error> {
+    pub(crate) fn failure(&self, asked: &NewOrder, causes: Vec<Cause>) -> Result<CommitFailure, Error> {
         let mut refused = None;
         let mut short = Vec::new();
         for (guard, cause) in self.0.iter().zip(causes) {
             let Cause::Condition(item) = cause else { continue };
             let rejection = match guard {
-                Guard::Header => return Ok(Verdict::AlreadyPlaced),
+                Guard::Header => return Ok(CommitFailure::AlreadyPlaced),
                 Guard::Nothing => continue,
                 Guard::Customer => Rejection::UnknownCustomer,
                 Guard::Cart(cart) => Rejection::CartChanged { cart: *cart },
@@ -217,7 +253,7 @@ impl Guards {
                     if stock.price != line.unit_price || stock.recalled {
                         continue;
                     }
-                    let at = basket.request().lines.iter().position(|asked| asked.product_id == line.product_id);
+                    let at = asked.lines.iter().position(|asked| asked.product_id == line.product_id);
                     Rejection::OutOfStock {
                         line: at.unwrap_or_default(),
                         product: line.product_id.clone(),
@@ -232,6 +268,6 @@ impl Guards {
             };
             refused.get_or_insert(rejection);
         }
-        Ok(refused.map_or(Verdict::TryAgain { short }, Verdict::Rejected))
+        Ok(refused.map_or(CommitFailure::Retry { short }, CommitFailure::Rejected))
     }
 }

@@ -9,8 +9,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use tracing::warn;
 
+use super::message::write_units_of;
 use crate::Basket;
-use crate::message::write_units_of;
 
 /// The time for which an environment believes what it last read of the queue.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -112,15 +112,15 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use crate::OrderRequest;
+    use crate::NewOrder;
 
     use super::*;
 
     #[test]
     fn a_wait_is_the_backlog_over_the_rate_of_the_drain_and_an_hour_at_most() {
-        let request = r#"{"lines":[{"productId":"cup","quantity":1},{"productId":"saucer","quantity":1}]}"#;
-        let request: OrderRequest = serde_json::from_str(request).expect("a request");
-        let two_lines = Basket::try_from(request).expect("a basket");
+        let order = r#"{"lines":[{"productId":"cup","quantity":1},{"productId":"saucer","quantity":1}]}"#;
+        let order: NewOrder = serde_json::from_str(order).expect("a order");
+        let two_lines = Basket::try_from(order).expect("a basket");
         let room = WaitingRoom { room: None, rate: 200 };
         let wait = |orders| room.behind(orders, &two_lines).as_secs();
         // 14 units for each order.

@@ -4,11 +4,11 @@ use key_schema::value::Cells;
 use table::{Item, write_item};
 
 use super::*;
-use crate::tests::{eur, shop};
+use crate::placing::quote::tests::{eur, shop};
 
-/// A basket of p0 and p1 at 1,000, with one unit of the first and two of the second.
-fn basket() -> Basket {
-    Basket::try_from(shop(&[1000, 1000], &[], None).0).expect("a basket")
+/// A request for p0 and p1 at 1,000, with one unit of the first and two of the second.
+fn asked() -> NewOrder {
+    shop(&[1000, 1000], &[], None).0
 }
 
 fn line(product: &str, quantity: i64) -> OrderLine {
@@ -23,12 +23,12 @@ fn line(product: &str, quantity: i64) -> OrderLine {
     }
 }
 
-/// The verdict if the condition of p1's line failed on this item. That line is the transaction's first, and the
-/// basket's second.
-fn verdict(item: Option<Item>) -> Verdict {
+/// The failure if the condition of p1's line failed on this item. That line is the transaction's first, and the request's
+/// second.
+fn failure(item: Option<Item>) -> CommitFailure {
     let guards = [Guard::Header, Guard::Stock(line("p1", 2)), Guard::Stock(line("p0", 1))];
     let causes = vec![Cause::None, Cause::Condition(item), Cause::None];
-    Guards(guards.into()).verdict(&basket(), causes).expect("a verdict")
+    Guards(guards.into()).failure(&asked(), causes).expect("a meaning")
 }
 
 fn stock(available: u64, price: i64, cells: i64) -> Item {
@@ -39,19 +39,19 @@ fn stock(available: u64, price: i64, cells: i64) -> Item {
 #[test]
 fn too_little_in_the_only_cell_is_a_rejection_that_names_the_line_in_the_basket() {
     let expected = Rejection::OutOfStock { line: 1, product: "p1".parse().expect("an id"), available: 1 };
-    assert!(matches!(verdict(Some(stock(1, 1000, 1))), Verdict::Rejected(rejection) if rejection == expected));
+    assert!(matches!(failure(Some(stock(1, 1000, 1))), CommitFailure::Rejected(rejection) if rejection == expected));
 }
 
 #[test]
 fn a_changed_price_is_not_a_rejection() {
-    assert!(matches!(verdict(Some(stock(1, 900, 1))), Verdict::TryAgain { short } if short.is_empty()));
+    assert!(matches!(failure(Some(stock(1, 900, 1))), CommitFailure::Retry { short } if short.is_empty()));
 }
 
 #[test]
 fn too_little_in_one_of_several_cells_and_a_removed_cell_lead_to_another_read() {
-    let short = |item| match verdict(item) {
-        Verdict::TryAgain { short } => short.len(),
-        Verdict::AlreadyPlaced | Verdict::Rejected(_) => panic!("this can be tried again"),
+    let short = |item| match failure(item) {
+        CommitFailure::Retry { short } => short.len(),
+        CommitFailure::AlreadyPlaced | CommitFailure::Rejected(_) => panic!("this can be tried again"),
     };
     let other = |available| {
         let cell = StockCell::new("p1".parse().expect("an id"), 3, available, eur(1000));

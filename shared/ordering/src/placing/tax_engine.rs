@@ -1,4 +1,4 @@
-//! The port of an outside tax engine, which says the taxes of an order instead of the rates that staff write.
+//! The port of an outside tax engine, which computes the taxes of an order instead of the rates that staff write.
 //!
 //! The protocol is Till's own and small, so that an adapter for a product such as Avalara is a page of code:
 //! `docs/taxes.md` has an example of both messages.
@@ -12,8 +12,8 @@ use lambda::{Environment, Failure, FromEnvironment, Grant, Https, Misconfigured,
 use secret::Secret;
 use serde::{Deserialize, Serialize};
 
-use crate::found::Found;
-use crate::tax_rules::Taxed;
+use super::read::ItemsRead;
+use crate::settings::Taxed;
 
 /// Reading the secret with the engine's token.
 pub const READ_TAX_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"], "TaxEngineSecret");
@@ -21,10 +21,10 @@ pub const READ_TAX_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"]
 /// The longest wait for an answer. The customer waits as well.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the engine is asked: the lines of an order after its discounts, and where they go. Amounts are in minor units.
+/// The request to the engine: the lines of an order after its discounts, and where they go. Amounts are in minor units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TaxQuestion {
+pub struct TaxRequest {
     currency: Currency,
     prices_include_tax: bool,
     /// The country of the shop.
@@ -61,43 +61,43 @@ struct TaxedLine {
     amount: i64,
 }
 
-/// The engine's answer.
+/// The body of the engine's response.
 #[derive(Debug, Deserialize)]
-struct Answer {
-    /// One for each line of the question.
-    lines: Vec<AnsweredLine>,
-    /// The tax of shipping, if the question has its price.
-    shipping: Option<AnsweredTax>,
+struct ResponseBody {
+    /// One for each line of the request.
+    lines: Vec<ResponseLine>,
+    /// The tax of shipping, if the request has its price.
+    shipping: Option<ResponseTax>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct AnsweredLine {
+struct ResponseLine {
     product_id: ProductId,
     #[serde(flatten)]
-    tax: AnsweredTax,
+    tax: ResponseTax,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct AnsweredTax {
+struct ResponseTax {
     /// In hundredths of a percent.
     rate: TaxRate,
     /// In minor units.
     tax: i64,
 }
 
-/// The taxes that the engine said, with the question.
+/// The taxes by the engine's response, with the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    question: TaxQuestion,
-    /// In the order of the question's lines.
+pub struct TaxResponse {
+    request: TaxRequest,
+    /// In the order of the request's lines.
     lines: Vec<LineTax>,
     shipping: Option<LineTax>,
 }
 
-/// The engine did not say the taxes, for this reason.
+/// The reason why the engine's taxes are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Untaxed {
+pub enum TaxEngineError {
     /// No answer came in time.
     #[error("the tax engine did not answer: {0}")]
     Unanswered(String),
@@ -115,19 +115,19 @@ pub enum Untaxed {
     Secret(String),
 }
 
-impl From<NoAnswer> for Untaxed {
+impl From<NoAnswer> for TaxEngineError {
     fn from(error: NoAnswer) -> Self {
         Self::Unanswered(error.to_string())
     }
 }
 
-impl From<secret::Unreadable> for Untaxed {
+impl From<secret::Unreadable> for TaxEngineError {
     fn from(error: secret::Unreadable) -> Self {
         Self::Secret(error.to_string())
     }
 }
 
-impl Failure for Untaxed {
+impl Failure for TaxEngineError {
     fn remedy(&self) -> Remedy {
         match self {
             Self::Unanswered(_) | Self::Busy(_) => Remedy::Retry,
@@ -136,18 +136,18 @@ impl Failure for Untaxed {
     }
 }
 
-impl TaxQuestion {
-    /// The question about these lines.
+impl TaxRequest {
+    /// The request for the taxes of these lines.
     pub(crate) fn of(
         rules: &Taxed,
         lines: &[OrderLine],
         discount: Money,
         (shipping, address): (Option<Money>, Option<&Address>),
-        found: &Found,
+        items: &ItemsRead,
     ) -> Self {
         let lines = lines.iter().zip(net_amounts(lines, discount)).map(|(line, amount)| TaxedLine {
             product_id: line.product_id.clone(),
-            category: found.products.get(&line.product_id).map(|product| product.category.clone()),
+            category: items.products.get(&line.product_id).map(|product| product.category.clone()),
             quantity: line.quantity,
             amount,
         });
@@ -167,36 +167,36 @@ impl TaxQuestion {
         }
     }
 
-    /// The taxes of an answer to this question.
-    fn answered(&self, answer: &Answer) -> Result<Said, Untaxed> {
-        let wrong = |why: String| Untaxed::Unreadable(why);
-        let tax = |of: &str, AnsweredTax { rate, tax }: AnsweredTax, amount: i64| {
-            let said = Money::new(tax, self.currency).filter(|_| tax <= amount);
-            let said = said.ok_or_else(|| wrong(format!("the tax of {of} is {tax}, and its amount {amount}")))?;
-            Ok::<_, Untaxed>(LineTax { rate, amount: said, added: !self.prices_include_tax, by_engine: true })
+    /// The taxes of a response to this request.
+    fn response(&self, body: &ResponseBody) -> Result<TaxResponse, TaxEngineError> {
+        let wrong = |why: String| TaxEngineError::Unreadable(why);
+        let tax = |of: &str, ResponseTax { rate, tax }: ResponseTax, amount: i64| {
+            let known = Money::new(tax, self.currency).filter(|_| tax <= amount);
+            let known = known.ok_or_else(|| wrong(format!("the tax of {of} is {tax}, and its amount {amount}")))?;
+            Ok::<_, TaxEngineError>(LineTax { rate, amount: known, added: !self.prices_include_tax, by_engine: true })
         };
-        if answer.lines.len() != self.lines.len() {
-            return Err(wrong(format!("it has {} lines instead of {}", answer.lines.len(), self.lines.len())));
+        if body.lines.len() != self.lines.len() {
+            return Err(wrong(format!("it has {} lines instead of {}", body.lines.len(), self.lines.len())));
         }
         let lines = self.lines.iter().map(|line| {
             let id = &line.product_id;
-            let said = answer.lines.iter().find(|said| said.product_id == *id);
-            tax(id.as_str(), said.ok_or_else(|| wrong(format!("it has no tax of {id}")))?.tax, line.amount)
+            let taxed = body.lines.iter().find(|taxed| taxed.product_id == *id);
+            tax(id.as_str(), taxed.ok_or_else(|| wrong(format!("it has no tax of {id}")))?.tax, line.amount)
         });
         let lines = lines.collect::<Result<_, _>>()?;
-        let shipping = match (self.shipping, answer.shipping) {
-            (Some(amount), Some(said)) => Some(tax("shipping", said, amount)?),
+        let shipping = match (self.shipping, body.shipping) {
+            (Some(amount), Some(taxed)) => Some(tax("shipping", taxed, amount)?),
             (Some(_), None) => return Err(wrong("it has no tax of shipping".to_owned())),
             (None, _) => None,
         };
-        Ok(Said { question: self.clone(), lines, shipping })
+        Ok(TaxResponse { request: self.clone(), lines, shipping })
     }
 }
 
-impl Said {
-    /// The taxes of lines and shipping, if they are the answer to this question.
-    pub(crate) fn to(&self, question: &TaxQuestion) -> Option<(&[LineTax], Option<LineTax>)> {
-        (self.question == *question).then_some((&self.lines, self.shipping))
+impl TaxResponse {
+    /// The taxes of lines and shipping, if they are the response to this request.
+    pub(crate) fn taxes_of(&self, request: &TaxRequest) -> Option<(&[LineTax], Option<LineTax>)> {
+        (self.request == *request).then_some((&self.lines, self.shipping))
     }
 }
 
@@ -207,7 +207,7 @@ struct Token {
     token: String,
 }
 
-/// The shop's tax engine. A shop without one, whose `TAX_ENGINE` is empty, asks nobody.
+/// The shop's tax engine. A shop without one has an empty `TAX_ENGINE`.
 #[derive(Clone, Debug)]
 pub struct TaxEngine(Option<Arc<Client>>);
 
@@ -228,35 +228,35 @@ impl FromEnvironment for TaxEngine {
 }
 
 impl TaxEngine {
-    /// The engine's answer to the question, one request. `None` if there is no engine or no question, or if this is the answer
-    /// that is `known` already.
+    /// The engine's response to the request. `None` if there is no engine or no request. If the `last` response is to the same
+    /// request, the engine is not asked again.
     ///
     /// # Errors
     /// The engine did not answer, or not by the protocol.
-    pub(crate) async fn ask(
+    pub(crate) async fn respond(
         &self,
-        question: Option<TaxQuestion>,
-        known: Option<&Said>,
-    ) -> Result<Option<Said>, Untaxed> {
-        let (Some(client), Some(question)) = (&self.0, question) else { return Ok(None) };
-        match known.filter(|known| known.question == question) {
-            Some(known) => Ok(Some(known.clone())),
-            None => client.ask(&question).await.map(Some),
+        request: Option<TaxRequest>,
+        last: Option<TaxResponse>,
+    ) -> Result<Option<TaxResponse>, TaxEngineError> {
+        let (Some(client), Some(request)) = (&self.0, request) else { return Ok(None) };
+        match last.filter(|last| last.request == request) {
+            Some(last) => Ok(Some(last)),
+            None => client.send(&request).await.map(Some),
         }
     }
 }
 
 impl Client {
-    async fn ask(&self, question: &TaxQuestion) -> Result<Said, Untaxed> {
-        let unreadable = |error: serde_json::Error| Untaxed::Unreadable(error.to_string());
+    async fn send(&self, request: &TaxRequest) -> Result<TaxResponse, TaxEngineError> {
+        let unreadable = |error: serde_json::Error| TaxEngineError::Unreadable(error.to_string());
         let token = &self.secret.content().await?.token;
         let headers = [("content-type", "application/json".to_owned()), ("authorization", format!("Bearer {token}"))];
-        let body = serde_json::to_string(question).map_err(unreadable)?;
+        let body = serde_json::to_string(request).map_err(unreadable)?;
         let answer = self.https.send("POST", "", &headers, body).await?;
         match answer.status {
-            200 => question.answered(&serde_json::from_slice(&answer.body).map_err(unreadable)?),
-            429 | 500.. => Err(Untaxed::Busy(answer.status)),
-            status => Err(Untaxed::Refused(status)),
+            200 => request.response(&serde_json::from_slice(&answer.body).map_err(unreadable)?),
+            429 | 500.. => Err(TaxEngineError::Busy(answer.status)),
+            status => Err(TaxEngineError::Refused(status)),
         }
     }
 }

@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use table::WriteUnits;
 
-use crate::placing::Origin;
-use crate::{Basket, OrderRequest, PlaceOrder};
+use crate::{Basket, NewOrder, OrderRequest, Origin};
 
 #[cfg(test)]
 mod tests;
@@ -43,18 +42,19 @@ struct Grouped {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Message {
+struct Body {
     version: u32,
     customer_id: CustomerId,
     idempotency_key: IdempotencyKey,
-    request: OrderRequest,
+    request: NewOrder,
     queued_at: Timestamp,
 }
 
 /// An order in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    pub order: PlaceOrder,
+pub struct OrderMessage {
+    /// The request that was accepted.
+    pub request: OrderRequest,
     /// The time at which the order was accepted.
     pub queued_at: Timestamp,
     /// The most that the order may cost when it is placed. `None` for any price.
@@ -65,7 +65,7 @@ pub struct Waiting {
 
 /// The reason why a message cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum UnreadableMessage {
     /// The message has a version, so a release of the shop wrote it, perhaps a newer one that can read it.
     #[error("this release cannot read the message; deploy the newest release and redrive: {0}")]
     OtherRelease(String),
@@ -80,11 +80,11 @@ pub(crate) fn write_units_of(basket: &Basket) -> WriteUnits {
     WriteUnits { table: placing.table + 2.0, ..placing }
 }
 
-impl Waiting {
+impl OrderMessage {
     /// Whether the order waited for so long that its item in the table has expired. Then another request may have its
     /// idempotency key.
     pub fn is_forgotten(&self, now: Timestamp) -> bool {
-        let PlaceOrder { customer, key, basket } = &self.order;
+        let OrderRequest { customer, key, basket } = &self.request;
         let id = OrderId::of(customer, key);
         QueuedOrder::new(id, customer.clone(), basket.hash().clone(), self.queued_at).is_expired(now)
     }
@@ -92,21 +92,21 @@ impl Waiting {
     /// The write units that placing the order is expected to consume: two more than without the queue, for checking
     /// that the order was not refused.
     pub fn write_units(&self) -> WriteUnits {
-        write_units_of(&self.order.basket)
+        write_units_of(&self.request.basket)
     }
 
     /// The order as a message, of at most 11 KiB: far below the limit of SQS.
     pub fn to_message(&self) -> queue::Message {
-        let message = Message {
+        let message = Body {
             version: VERSION,
-            customer_id: self.order.customer.clone(),
-            idempotency_key: self.order.key.clone(),
-            request: self.order.basket.request().clone(),
+            customer_id: self.request.customer.clone(),
+            idempotency_key: self.request.key.clone(),
+            request: self.request.basket.order().clone(),
             queued_at: self.queued_at,
         };
         // Serializing plain structs as JSON cannot fail.
         let body = serde_json::to_string(&message).unwrap_or_default();
-        let hash = self.order.basket.hash().as_str().to_owned();
+        let hash = self.request.basket.hash().as_str().to_owned();
         let max_total = self.max_total.and_then(|max_total| serde_json::to_string(&max_total).ok());
         let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total)];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -129,15 +129,15 @@ impl Waiting {
     ///
     /// # Errors
     /// This release, or any, cannot read the message.
-    pub fn from_message(message: &queue::Message) -> Result<Self, Unreadable> {
-        let no_order = |error: serde_json::Error| Unreadable::NoOrder(error.to_string());
+    pub fn from_message(message: &queue::Message) -> Result<Self, UnreadableMessage> {
+        let no_order = |error: serde_json::Error| UnreadableMessage::NoOrder(error.to_string());
         let text: Value = serde_json::from_str(&message.body).map_err(no_order)?;
         let Versioned { version } = Versioned::deserialize(&text).map_err(no_order)?;
         if version > VERSION {
-            return Err(Unreadable::OtherRelease(format!("version {version} is newer than {VERSION}")));
+            return Err(UnreadableMessage::OtherRelease(format!("version {version} is newer than {VERSION}")));
         }
-        let other = |why: String| Unreadable::OtherRelease(why);
-        let read: Message = serde_json::from_value(text).map_err(|error| other(error.to_string()))?;
+        let other = |why: String| UnreadableMessage::OtherRelease(why);
+        let read: Body = serde_json::from_value(text).map_err(|error| other(error.to_string()))?;
         let basket = Basket::try_from(read.request).map_err(|why| other(format!("{why:?}")))?;
         let basket = match message.attributes.get(REQUEST_HASH) {
             None => basket,
@@ -146,9 +146,9 @@ impl Waiting {
             }
         };
         let max_total = message.attributes.get(MAX_TOTAL).map(|text| serde_json::from_str(text)).transpose();
-        let order = PlaceOrder { customer: read.customer_id, key: read.idempotency_key, basket };
+        let request = OrderRequest { customer: read.customer_id, key: read.idempotency_key, basket };
         Ok(Self {
-            order,
+            request,
             queued_at: read.queued_at,
             max_total: max_total.map_err(|error| other(error.to_string()))?,
             is_redriven: message.attributes.contains_key(queue::REASON),

@@ -2,11 +2,10 @@
 
 use key_schema::entity::QueuedOrder;
 use key_schema::value::{Money, OrderId, Timestamp};
-use lambda::{Environment, FromEnvironment, Misconfigured};
 use queue::Queue;
 use table::{Budget, Condition, Error, Throttle, Write, Writer, Written, read_item};
 
-use crate::{PlaceOrder, Waiting};
+use crate::{OrderMessage, OrderRequest};
 
 /// Accepts orders that are placed later.
 #[derive(Clone, Debug)]
@@ -52,11 +51,7 @@ impl Acceptance {
     }
 }
 
-impl FromEnvironment for Intake {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { writer: Writer::from_environment(environment)?, queue: Queue::from_environment(environment)? })
-    }
-}
+lambda::from_environment!(Intake { writer, queue });
 
 impl Intake {
     /// Sends the order's message, then writes an item that marks the order as queued. The write takes one write unit.
@@ -72,14 +67,15 @@ impl Intake {
     /// The message could not be sent, or the item not be written, within the budget.
     pub async fn accept(
         &self,
-        ask: &PlaceOrder,
+        request: &OrderRequest,
         max_total: Option<Money>,
         budget: Budget,
     ) -> Result<Acceptance, NotAccepted> {
-        let id = OrderId::of(&ask.customer, &ask.key);
-        let order = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), Timestamp::now());
+        let id = OrderId::of(&request.customer, &request.key);
+        let order = QueuedOrder::new(id, request.customer.clone(), request.basket.hash().clone(), Timestamp::now());
         let order = QueuedOrder { max_total, ..order };
-        let waiting = Waiting { order: ask.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
+        let waiting =
+            OrderMessage { request: request.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
         self.queue.send(&waiting.to_message()).await?;
         let existing = self.mark_as_queued(&order, budget).await?;
         Ok(Acceptance::of(order, existing))

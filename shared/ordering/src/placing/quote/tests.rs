@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use self::rates::{germany, ship, taxes};
-use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine, TaxRules};
+use crate::{Basket, BasketError, ItemsRead, NewOrder, Quote, RequestedLine, TaxRules};
 
 pub(crate) fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
@@ -24,9 +24,9 @@ pub(crate) fn now() -> Timestamp {
 
 /// A shop with these prices and gift-card balances, a discount code, and 10,000 units of every product, and a request
 /// for all of them.
-pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, Found) {
+pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (NewOrder, ItemsRead) {
     let id = |prefix: char, at: usize| format!("{prefix}{at}");
-    let mut found = Found {
+    let mut items = ItemsRead {
         customer: Some(Customer {
             customer_id: "ada".parse().expect("an id"),
             username: "ada".parse().expect("a name"),
@@ -37,9 +37,9 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             erased_at: None,
             guests: Vec::new(),
         }),
-        ..Found::default()
+        ..ItemsRead::default()
     };
-    let mut request = OrderRequest {
+    let mut order = NewOrder {
         lines: vec![],
         discount_code: None,
         gift_cards: vec![],
@@ -57,24 +57,24 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             initial_stock: 10_000,
             ..Product::new(product_id.clone(), "A thing".to_owned(), category, eur(*price))
         };
-        found.products.insert(product_id.clone(), product);
+        items.products.insert(product_id.clone(), product);
         let stock = Stock::new(product_id.clone(), 10_000, eur(*price), Cells::ONE);
-        found.stock.insert(product_id.clone(), stock);
+        items.stock.insert(product_id.clone(), stock);
         let quantity = i64::try_from(at % 7 + 1).expect("small").try_into().expect("a quantity");
-        request.lines.push(RequestedLine { product_id, quantity });
+        order.lines.push(RequestedLine { product_id, quantity });
     }
     for (at, balance) in cards.iter().enumerate() {
         let code: key_schema::value::GiftCardCode = id('g', at).parse().expect("a code");
         let card = GiftCard::new(code.clone(), eur(*balance), now());
-        found.gift_cards.insert(code.clone(), card);
-        request.gift_cards.push(code);
+        items.gift_cards.insert(code.clone(), card);
+        order.gift_cards.push(code);
     }
     if let Some(percent) = percent {
         let discount = discount("d0", percent);
-        request.discount_code = Some(discount.code.clone());
-        found.discounts.insert(discount.code.clone(), discount);
+        order.discount_code = Some(discount.code.clone());
+        items.discounts.insert(discount.code.clone(), discount);
     }
-    (request, found)
+    (order, items)
 }
 
 /// A code of all lines, for one code alone.
@@ -108,12 +108,12 @@ proptest! {
         percent in proptest::option::of(1i64..=100),
         tax in proptest::option::of((0i64..=10_000, any::<bool>())),
     ) {
-        let (request, mut found) = shop(&prices, &cards, percent);
-        found.taxes = tax.map(|(rate, _)| taxes(rate));
+        let (order, mut items) = shop(&prices, &cards, percent);
+        items.taxes = tax.map(|(rate, _)| taxes(rate));
         let prices = tax.map(|(_, includes)| if includes { Prices::IncludeTax } else { Prices::ExcludeTax });
         let rules = prices.map_or(TaxRules::default(), |prices| TaxRules::new(germany(), prices));
-        let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, &rules, now()).expect("everything is there");
+        let basket = Basket::try_from(order).expect("a basket");
+        let quote = Quote::of(&basket, &items, &rules, now()).expect("everything is there");
 
         let lines = sum(quote.lines.iter().map(|line| line.amount));
         let paid = sum(quote.payments.iter().map(Payment::amount));
@@ -136,10 +136,10 @@ proptest! {
         (by_weight, rate, free_from, grams) in (any::<bool>(), 0i64..10_000, proptest::option::of(0i64..3_000_000), 0i64..9_000),
         saved: bool,
     ) {
-        let (mut request, mut found) = shop(&prices, &cards, percent);
-        ship(&mut request, &mut found, by_weight, rate, free_from, grams, saved);
-        let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, &TaxRules::default(), now()).expect("everything is there");
+        let (mut order, mut items) = shop(&prices, &cards, percent);
+        ship(&mut order, &mut items, by_weight, rate, free_from, grams, saved);
+        let basket = Basket::try_from(order).expect("a basket");
+        let quote = Quote::of(&basket, &items, &TaxRules::default(), now()).expect("everything is there");
 
         let goods = sum(quote.lines.iter().map(|line| line.amount)) - quote.discount.amount();
         let shipping = quote.shipping.expect("a price").amount();
@@ -154,15 +154,15 @@ proptest! {
     fn gift_cards_are_never_overdrawn_and_go_first(
         prices in vec(0i64..2_000, 1..=5), cards in vec(1i64..5_000, 1..=4),
     ) {
-        let (request, found) = shop(&prices, &cards, None);
-        let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, &TaxRules::default(), now()).expect("everything is there");
+        let (order, items) = shop(&prices, &cards, None);
+        let basket = Basket::try_from(order).expect("a basket");
+        let quote = Quote::of(&basket, &items, &TaxRules::default(), now()).expect("everything is there");
 
         let mut emptied = 0;
         for payment in &quote.payments {
             match payment {
                 Payment::GiftCard { code, amount, .. } => {
-                    let balance = found.gift_cards[code].balance;
+                    let balance = items.gift_cards[code].balance;
                     prop_assert!(amount.amount() <= balance.amount());
                     emptied += usize::from(*amount == balance);
                 }
@@ -174,31 +174,31 @@ proptest! {
 
 #[test]
 fn a_request_that_exceeds_one_transaction_is_too_large() {
-    let (request, _) = shop(&[1; 41], &[], None);
-    assert!(matches!(Basket::try_from(request), Err(BasketError::TooLarge(_))));
-    let (request, _) = shop(&[1], &[1; 5], None);
-    assert!(matches!(Basket::try_from(request), Err(BasketError::TooLarge(_))));
-    let (request, _) = shop(&[1; 40], &[1; 4], Some(1));
-    assert!(Basket::try_from(request).is_ok());
+    let (order, _) = shop(&[1; 41], &[], None);
+    assert!(matches!(Basket::try_from(order), Err(BasketError::TooLarge(_))));
+    let (order, _) = shop(&[1], &[1; 5], None);
+    assert!(matches!(Basket::try_from(order), Err(BasketError::TooLarge(_))));
+    let (order, _) = shop(&[1; 40], &[1; 4], Some(1));
+    assert!(Basket::try_from(order).is_ok());
 }
 
 #[test]
 fn a_basket_has_lines_and_no_product_or_gift_card_twice() {
-    let (mut request, _) = shop(&[1], &[1], None);
-    request.gift_cards.push(request.gift_cards[0].clone());
-    assert!(matches!(Basket::try_from(request.clone()), Err(BasketError::Invalid(_))));
-    request.gift_cards.pop();
-    request.lines.push(request.lines[0].clone());
-    assert!(matches!(Basket::try_from(request.clone()), Err(BasketError::Invalid(_))));
-    request.lines.clear();
-    assert!(matches!(Basket::try_from(request), Err(BasketError::Invalid(_))));
+    let (mut order, _) = shop(&[1], &[1], None);
+    order.gift_cards.push(order.gift_cards[0].clone());
+    assert!(matches!(Basket::try_from(order.clone()), Err(BasketError::Invalid(_))));
+    order.gift_cards.pop();
+    order.lines.push(order.lines[0].clone());
+    assert!(matches!(Basket::try_from(order.clone()), Err(BasketError::Invalid(_))));
+    order.lines.clear();
+    assert!(matches!(Basket::try_from(order), Err(BasketError::Invalid(_))));
 }
 
 #[test]
 fn spaces_and_absent_options_do_not_change_the_hash() {
     let hash = |json: &str| {
-        let request: OrderRequest = serde_json::from_str(json).expect("a request");
-        Basket::try_from(request).expect("a basket").hash().clone()
+        let order: NewOrder = serde_json::from_str(json).expect("a order");
+        Basket::try_from(order).expect("a basket").hash().clone()
     };
     let plain = hash(r#"{"lines":[{"productId":"a","quantity":1}]}"#);
     assert_eq!(
@@ -213,8 +213,8 @@ fn spaces_and_absent_options_do_not_change_the_hash() {
 #[test]
 fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
     let (mut full_reads, mut failed_attempts) = (0, 0);
-    let (_, mut found) = shop(&[100], &[], None);
-    let (product, first) = found.stock.iter().next().map(|(id, stock)| (id.clone(), stock.clone())).expect("a stock");
+    let (_, mut items) = shop(&[100], &[], None);
+    let (product, first) = items.stock.iter().next().map(|(id, stock)| (id.clone(), stock.clone())).expect("a stock");
     let mut whole =
         WholeStock::shared_out(product.clone(), first.price, 8_000, 8.try_into().expect("a number of cells"));
     for at in 0..8_000 {
@@ -228,17 +228,17 @@ fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
             discount: None,
             tax: None,
         };
-        found.stock.insert(product.clone(), whole.first());
-        found.cells.clear();
-        let own = found.cell_of(&order, &line).expect("its own cell");
+        items.stock.insert(product.clone(), whole.first());
+        items.cells.clear();
+        let own = items.cell_of(&order, &line).expect("its own cell");
         let first_is_empty = whole.units[0] < 1;
         let own_is_empty = whole.units[usize::from(own)] < 1;
         if first_is_empty || own_is_empty {
             full_reads += 1;
             failed_attempts += usize::from(!first_is_empty);
-            found.cells.insert(product.clone(), whole.clone());
+            items.cells.insert(product.clone(), whole.clone());
         }
-        let cell = found.cell_of(&order, &line).expect("there is one left");
+        let cell = items.cell_of(&order, &line).expect("there is one left");
         whole.units[usize::from(cell)] -= 1;
     }
     assert_eq!(whole.available(), 0);
@@ -262,10 +262,10 @@ fn an_order_takes_two_write_units_for_each_write_and_one_for_each_index_entry() 
 
 /// Two lines of one unit and of two, a code of 10 %, and a gift card: 1,000 + 2 * 2,000 - 500 = 4,500, of which the
 /// gift card pays 500.
-fn quoted(change: impl FnOnce(&mut OrderRequest, &mut Found)) -> Result<Quote, Rejection> {
-    let (mut request, mut found) = shop(&[1000, 2000], &[500], Some(10));
-    change(&mut request, &mut found);
-    Quote::of(&Basket::try_from(request).expect("a basket"), &found, &TaxRules::default(), now())
+fn quoted(change: impl FnOnce(&mut NewOrder, &mut ItemsRead)) -> Result<Quote, Rejection> {
+    let (mut order, mut items) = shop(&[1000, 2000], &[500], Some(10));
+    change(&mut order, &mut items);
+    Quote::of(&Basket::try_from(order).expect("a basket"), &items, &TaxRules::default(), now())
 }
 
 fn usd(amount: i64) -> Money {
@@ -277,16 +277,16 @@ fn a_quote_that_exceeds_a_limit_of_its_customer_is_refused() {
     let quote = quoted(|_, _| {}).expect("a quote");
     assert_eq!([quote.subtotal, quote.discount, quote.total], [eur(5000), eur(500), eur(4500)]);
     assert!(!quote.codes[0].counted);
-    assert!(quoted(|request, _| request.expected_total = Some(eur(4500))).is_ok());
+    assert!(quoted(|order, _| order.expected_total = Some(eur(4500))).is_ok());
     for expected in [eur(4499), eur(4501), usd(4500)] {
         let refused = Rejection::PriceChanged { total: eur(4500), card: None };
-        assert_eq!(quoted(|request, _| request.expected_total = Some(expected)), Err(refused));
+        assert_eq!(quoted(|order, _| order.expected_total = Some(expected)), Err(refused));
     }
     // The bank card pays what the gift card leaves: 4,000.
-    assert!(quoted(|request, _| request.max_card_amount = Some(eur(4000))).is_ok());
+    assert!(quoted(|order, _| order.max_card_amount = Some(eur(4000))).is_ok());
     for most in [eur(3999), usd(9000)] {
         let refused = Rejection::PriceChanged { total: eur(4500), card: Some(eur(4000)) };
-        assert_eq!(quoted(|request, _| request.max_card_amount = Some(most)), Err(refused));
+        assert_eq!(quoted(|order, _| order.max_card_amount = Some(most)), Err(refused));
     }
     // A queued order costs no more than its limit.
     assert_eq!(quote.clone().at_most(None).as_ref(), Ok(&quote));
@@ -300,17 +300,17 @@ fn a_quote_that_exceeds_a_limit_of_its_customer_is_refused() {
 #[test]
 fn an_order_is_refused_if_something_it_needs_is_missing_or_too_expensive() {
     let product = |at: usize| format!("p{at}").parse().expect("an id");
-    assert_eq!(quoted(|_, found| found.customer = None), Err(Rejection::UnknownCustomer));
+    assert_eq!(quoted(|_, items| items.customer = None), Err(Rejection::UnknownCustomer));
     let unknown = Err(Rejection::UnknownProduct { line: 1, product: product(1) });
-    assert_eq!(quoted(|_, found| drop(found.products.remove(&product(1)))), unknown);
-    assert_eq!(quoted(|_, found| drop(found.stock.remove(&product(1)))), unknown);
+    assert_eq!(quoted(|_, items| drop(items.products.remove(&product(1)))), unknown);
+    assert_eq!(quoted(|_, items| drop(items.stock.remove(&product(1)))), unknown);
     let left =
-        |units: u64| quoted(move |_, found| found.stock.get_mut(&product(1)).expect("a stock").available = units);
+        |units: u64| quoted(move |_, items| items.stock.get_mut(&product(1)).expect("a stock").available = units);
     assert!(left(2).is_ok());
     assert_eq!(left(1), Err(Rejection::OutOfStock { line: 1, product: product(1), available: 1 }));
-    let in_dollars = quoted(|_, found| found.stock.get_mut(&product(1)).expect("a stock").price = usd(1));
+    let in_dollars = quoted(|_, items| items.stock.get_mut(&product(1)).expect("a stock").price = usd(1));
     assert_eq!(in_dollars, Err(Rejection::MixedCurrencies { line: 1 }));
-    let dear = quoted(|_, found| found.stock.get_mut(&product(0)).expect("a stock").price = eur(1_000_000_000_000));
+    let dear = quoted(|_, items| items.stock.get_mut(&product(0)).expect("a stock").price = eur(1_000_000_000_000));
     assert_eq!(dear, Err(Rejection::TooExpensive));
 }
 
@@ -322,10 +322,10 @@ fn an_order_is_out_of_stock_only_if_all_cells_were_read() {
         WholeStock { units, ..WholeStock::shared_out(product.clone(), eur(2000), 0, cells) }
     };
     let in_cells = |units: Vec<u64>, are_seen: bool| {
-        quoted(|_, found| {
-            found.stock.insert(product.clone(), whole(units.clone()).first());
+        quoted(|_, items| {
+            items.stock.insert(product.clone(), whole(units.clone()).first());
             if are_seen {
-                found.learn(whole(units));
+                items.learn(whole(units));
             }
         })
     };
@@ -341,25 +341,25 @@ fn an_order_is_out_of_stock_only_if_all_cells_were_read() {
 fn a_discount_code_applies_in_its_window_while_it_has_uses_left() {
     let code = || "d0".parse().expect("a code");
     let discount = |change: fn(&mut Discount)| {
-        quoted(|request, found| {
-            request.discount_code = Some(code());
-            change(found.discounts.get_mut(&code()).expect("a code"));
+        quoted(|order, items| {
+            order.discount_code = Some(code());
+            change(items.discounts.get_mut(&code()).expect("a code"));
         })
     };
     let limited = discount(|it| (it.max_uses, it.uses) = (Some(2), 1)).expect("one use is left");
     assert!(limited.codes[0].counted);
     assert_eq!(limited.discount, eur(500));
-    let unasked = quoted(|request, found| {
-        request.discount_code = None;
-        found.discounts.get_mut(&code()).expect("a code").max_uses = Some(2);
+    let unasked = quoted(|order, items| {
+        order.discount_code = None;
+        items.discounts.get_mut(&code()).expect("a code").max_uses = Some(2);
     });
     assert!(unasked.is_ok_and(|quote| quote.codes.is_empty() && quote.discount == eur(0)));
     let exhausted = discount(|it| (it.max_uses, it.uses) = (Some(2), 2));
     assert_eq!(exhausted, Err(Rejection::DiscountExhausted { code: code() }));
     assert_eq!(discount(|it| it.to = Some(now())), Err(Rejection::DiscountInvalid { code: code() }));
-    let unknown = quoted(|request, found| {
-        request.discount_code = Some(code());
-        found.discounts.clear();
+    let unknown = quoted(|order, items| {
+        order.discount_code = Some(code());
+        items.discounts.clear();
     });
     assert_eq!(unknown, Err(Rejection::DiscountInvalid { code: code() }));
 }
@@ -368,15 +368,15 @@ fn a_discount_code_applies_in_its_window_while_it_has_uses_left() {
 fn the_bank_card_pays_for_an_empty_gift_card_only_if_the_request_limits_its_amount() {
     let code = || "g0".parse().expect("a code");
     let card = |balance: Money, most: Option<Money>| {
-        quoted(move |request, found| {
-            found.gift_cards.get_mut(&code()).expect("a card").balance = balance;
-            request.max_card_amount = most;
+        quoted(move |order, items| {
+            items.gift_cards.get_mut(&code()).expect("a card").balance = balance;
+            order.max_card_amount = most;
         })
     };
     assert_eq!(card(eur(0), None), Err(Rejection::GiftCardBalance { code: code() }));
     assert!(card(eur(0), Some(eur(4500))).is_ok_and(|quote| quote.payments.len() == 1));
     assert!(card(eur(4500), None).is_ok_and(|quote| quote.payments.len() == 1));
     assert_eq!(card(usd(500), None), Err(Rejection::GiftCardInvalid { code: code() }));
-    let unknown = quoted(|_, found| drop(found.gift_cards.remove(&code())));
+    let unknown = quoted(|_, items| drop(items.gift_cards.remove(&code())));
     assert_eq!(unknown, Err(Rejection::GiftCardInvalid { code: code() }));
 }

@@ -7,7 +7,7 @@ use key_schema::entity::{
 use key_schema::value::{AddressId, Country};
 
 use super::{eur, now};
-use crate::{Found, OrderRequest, SavedId, ShipTo};
+use crate::{ItemsRead, NewOrder, SavedId, ShipTo};
 
 pub(super) fn germany() -> Country {
     Country::try_from("DE".to_owned()).expect("a country")
@@ -22,8 +22,8 @@ pub(super) fn taxes(rate: i64) -> Taxes {
 
 /// Adds an address to the request, and rates with one price.
 pub(super) fn ship(
-    request: &mut OrderRequest,
-    found: &mut Found,
+    order: &mut NewOrder,
+    items: &mut ItemsRead,
     by_weight: bool,
     rate: i64,
     free_from: Option<i64>,
@@ -39,25 +39,25 @@ pub(super) fn ship(
         region: None,
         country: "DE".parse().expect("a country"),
     };
-    for product in found.products.values_mut() {
+    for product in items.products.values_mut() {
         product.weight_grams = Some(grams.try_into().expect("a weight"));
     }
     let by = if by_weight { BandsBy::Weight } else { BandsBy::Price };
     let bands = vec![ShippingBand { up_to: None, price: rate }];
     let zone =
         ShippingZone { countries: vec![address.country.clone()], currency: eur(0).currency(), by, bands, free_from };
-    found.rates = Some(ShippingRates { zones: vec![zone], updated_at: now(), version: 1 });
+    items.rates = Some(ShippingRates { zones: vec![zone], updated_at: now(), version: 1 });
     if !saved {
-        request.ship_to = Some(ShipTo::Address(address));
+        order.ship_to = Some(ShipTo::Address(address));
         return;
     }
     let address_id: AddressId = "home".parse().expect("an id");
-    found.addresses = Some(CustomerAddresses {
+    items.addresses = Some(CustomerAddresses {
         customer_id: "ada".parse().expect("an id"),
         addresses: vec![SavedAddress { address_id: address_id.clone(), address }],
         default: None,
         updated_at: now(),
         version: 1,
     });
-    request.ship_to = Some(ShipTo::Saved(SavedId { address_id }));
+    order.ship_to = Some(ShipTo::Saved(SavedId { address_id }));
 }

@@ -15,13 +15,13 @@ proptest! {
         codes in vec((any::<bool>(), 1i64..3_000_000, proptest::option::of(0usize..2)), 1..=3),
         tax in proptest::option::of(any::<bool>()),
     ) {
-        let (mut request, mut found) = shop(&prices, &[], None);
+        let (mut order, mut items) = shop(&prices, &[], None);
         let category = |at: usize| ["cups", "pots"][at].parse().expect("a category");
-        for (at, product) in found.products.values_mut().enumerate() {
+        for (at, product) in items.products.values_mut().enumerate() {
             product.category = category(at % 2);
         }
-        let applies = |code: &(bool, i64, Option<usize>), found: &Found| {
-            found.products.values().any(|product| code.2.is_none_or(|at| product.category == category(at)))
+        let applies = |code: &(bool, i64, Option<usize>), items: &ItemsRead| {
+            items.products.values().any(|product| code.2.is_none_or(|at| product.category == category(at)))
         };
         for (at, code) in codes.iter().enumerate() {
             let (is_percent, amount, of) = *code;
@@ -29,15 +29,15 @@ proptest! {
             let reduction = if is_percent { discount.reduction } else { Reduction::Amount(eur(amount)) };
             let code = discount.code.clone();
             let discount = Discount { reduction, category: of.map(category), combinable: true, ..discount };
-            found.discounts.insert(code.clone(), discount);
-            request.discount_codes.push(code);
+            items.discounts.insert(code.clone(), discount);
+            order.discount_codes.push(code);
         }
-        found.taxes = tax.map(|_| taxes(1900));
+        items.taxes = tax.map(|_| taxes(1900));
         let prices = tax.map(|includes| if includes { Prices::IncludeTax } else { Prices::ExcludeTax });
         let rules = prices.map_or(TaxRules::default(), |prices| TaxRules::new(germany(), prices));
-        let basket = Basket::try_from(request).expect("a basket");
-        let quote = Quote::of(&basket, &found, &rules, now());
-        if !codes.iter().all(|code| applies(code, &found)) {
+        let basket = Basket::try_from(order).expect("a basket");
+        let quote = Quote::of(&basket, &items, &rules, now());
+        if !codes.iter().all(|code| applies(code, &items)) {
             let is_invalid = matches!(quote, Err(Rejection::DiscountInvalid { .. }));
             prop_assert!(is_invalid, "a code of which the order has no line");
             return Ok(());
@@ -50,8 +50,8 @@ proptest! {
         for line in &quote.lines {
             let off = line.discount.map_or(0, Money::amount);
             prop_assert!((0..=line.amount.amount()).contains(&off));
-            let category = &found.products[&line.product_id].category;
-            let is_reduced = found.discounts.values().any(|code| code.category.as_ref().is_none_or(|of| of == category));
+            let category = &items.products[&line.product_id].category;
+            let is_reduced = items.discounts.values().any(|code| code.category.as_ref().is_none_or(|of| of == category));
             prop_assert!(off == 0 || is_reduced, "a line of which no code is");
         }
         prop_assert!(net_amounts(&quote.lines, quote.discount).iter().all(|net| *net >= 0));
@@ -64,12 +64,12 @@ proptest! {
 fn codes_are_combined_only_if_all_of_them_may_be() {
     let names = || ["d1", "d2"].map(|code| code.parse().expect("a code"));
     let combined = |combinable: [bool; 2]| {
-        quoted(|request, found| {
+        quoted(|order, items| {
             for (code, combinable) in ["d1", "d2"].into_iter().zip(combinable) {
                 let discount = Discount { combinable, ..discount(code, 50) };
-                found.discounts.insert(discount.code.clone(), discount);
+                items.discounts.insert(discount.code.clone(), discount);
             }
-            (request.discount_code, request.discount_codes) = (None, names().into());
+            (order.discount_code, order.discount_codes) = (None, names().into());
         })
     };
     let both = combined([true, true]).expect("both may be");
@@ -83,10 +83,10 @@ fn codes_are_combined_only_if_all_of_them_may_be() {
 #[test]
 fn a_request_names_its_codes_in_one_field_and_each_once() {
     let basket = |one: Option<&str>, several: &[&str]| {
-        let (mut request, _) = shop(&[1], &[], None);
-        request.discount_code = one.map(|code| code.parse().expect("a code"));
-        request.discount_codes = several.iter().map(|code| code.parse().expect("a code")).collect();
-        Basket::try_from(request)
+        let (mut order, _) = shop(&[1], &[], None);
+        order.discount_code = one.map(|code| code.parse().expect("a code"));
+        order.discount_codes = several.iter().map(|code| code.parse().expect("a code")).collect();
+        Basket::try_from(order)
     };
     assert!(basket(None, &["A", "B", "C"]).is_ok());
     assert!(matches!(basket(None, &["A", "B", "C", "D"]), Err(BasketError::TooLarge(_))));

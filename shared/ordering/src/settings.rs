@@ -1,0 +1,206 @@
+//! The shop's settings on which its orders depend: environment variables.
+
+use std::num::NonZeroU32;
+
+use key_schema::entity::{CustomerStats, Prices, Rejection};
+use key_schema::value::{Country, InvoiceSeries, OrderId};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{ProductShards, StatusShards};
+
+/// The settings that placing an order depends on.
+#[derive(Clone, Debug)]
+pub struct PlacingSettings {
+    pub status_shards: StatusShards,
+    pub product_shards: ProductShards,
+    pub max_open_units: MaxOpenUnits,
+    pub tax_rules: TaxRules,
+    pub numbering: Numbering,
+}
+
+lambda::from_environment!(PlacingSettings { status_shards, product_shards, max_open_units, tax_rules, numbering });
+
+/// The most open units that a customer may have: units in orders that reserve stock and wait for payment. The variable
+/// `MAX_OPEN_UNITS`; 0 is no cap.
+///
+/// The number of open units is counted from the table's stream, so it lags behind by a fraction of a second: orders that
+/// a customer places within that time do not count against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MaxOpenUnits(Option<NonZeroU32>);
+
+impl MaxOpenUnits {
+    /// A cap, or none if `units` is 0.
+    pub const fn new(units: u32) -> Self {
+        Self(NonZeroU32::new(units))
+    }
+
+    /// Whether there is a cap.
+    pub(crate) const fn is_on(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether a customer with these stats may place an order of so many units that waits for payment.
+    pub(crate) fn admits(self, units: u32, stats: Option<&CustomerStats>) -> Result<(), Rejection> {
+        let Some(allowed) = self.0 else { return Ok(()) };
+        // A counter is negative for a moment if a payment is counted before its order.
+        let open = stats.and_then(|stats| u64::try_from(stats.open_units).ok()).unwrap_or_default();
+        let allowed = u64::from(allowed.get());
+        if open.saturating_add(units.into()) > allowed { Err(Rejection::OpenUnits { open, allowed }) } else { Ok(()) }
+    }
+}
+
+impl FromEnvironment for MaxOpenUnits {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        environment.number("MAX_OPEN_UNITS", 0..=1_000_000).map(Self::new)
+    }
+}
+
+/// Whether the shop reckons tax, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaxRules(Option<Taxed>);
+
+/// The rules of a shop that reckons tax.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Taxed {
+    /// The country whose rates orders without an address have: the variable `TAX_COUNTRY`.
+    pub(crate) country: Country,
+    /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
+    pub(crate) prices: Prices,
+    /// Who says the taxes.
+    pub(crate) by: TaxedBy,
+}
+
+/// Who says the taxes of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaxedBy {
+    /// Till, from the rates that staff write.
+    Rates,
+    /// An outside engine: the variable `TAX_ENGINE`.
+    Engine,
+}
+
+impl TaxRules {
+    /// The rules of a shop in this country.
+    pub const fn new(country: Country, prices: Prices) -> Self {
+        Self(Some(Taxed { country, prices, by: TaxedBy::Rates }))
+    }
+
+    pub(crate) const fn taxed(&self) -> Option<&Taxed> {
+        self.0.as_ref()
+    }
+
+    /// Whether orders depend on the rates that staff write.
+    pub(crate) fn reads_rates(&self) -> bool {
+        self.taxed().is_some_and(|taxed| taxed.by == TaxedBy::Rates)
+    }
+}
+
+impl FromEnvironment for TaxRules {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let prices = match environment.required("PRICES_INCLUDE_TAX")? {
+            "true" => Prices::IncludeTax,
+            "false" => Prices::ExcludeTax,
+            other => {
+                return Err(Misconfigured::Invalid(format!("PRICES_INCLUDE_TAX must be true or false, not {other:?}")));
+            }
+        };
+        let engine = environment.declared("TAX_ENGINE")?;
+        let Some(country) = environment.declared("TAX_COUNTRY")? else {
+            return match engine {
+                None => Ok(Self::default()),
+                Some(_) => {
+                    Err(Misconfigured::Invalid("TAX_ENGINE needs TAX_COUNTRY, the country of the shop".to_owned()))
+                }
+            };
+        };
+        let country = Country::try_from(country.to_owned());
+        let country = country.map_err(|invalid| Misconfigured::Invalid(format!("TAX_COUNTRY: {invalid}")))?;
+        let by = if engine.is_some() { TaxedBy::Engine } else { TaxedBy::Rates };
+        Ok(Self(Some(Taxed { country, prices, by })))
+    }
+}
+
+/// The series that gives invoices their numbers: the variable `INVOICE_SERIES`. Without one, invoices get no numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbering(Option<InvoiceSeries>);
+
+impl Numbering {
+    /// Numbers of this series.
+    pub const fn of(series: InvoiceSeries) -> Self {
+        Self(Some(series))
+    }
+
+    /// The series.
+    pub const fn series(&self) -> Option<&InvoiceSeries> {
+        self.0.as_ref()
+    }
+
+    /// The shard in which the invoice of a new order waits for its number. `None` if it gets none.
+    pub(crate) fn shard_of(&self, order: &OrderId, shards: StatusShards) -> Option<u8> {
+        self.0.as_ref().map(|_| order.spread(shards.0))
+    }
+}
+
+impl FromEnvironment for Numbering {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let Some(series) = environment.declared("INVOICE_SERIES")? else { return Ok(Self::default()) };
+        let series = series.parse();
+        Ok(Self(Some(series.map_err(|invalid| Misconfigured::Invalid(format!("INVOICE_SERIES: {invalid}")))?)))
+    }
+}
+
+/// The days for which an order that is paid later may stay unpaid and reserve its stock. The variable `PAY_LATER_DAYS`;
+/// with 0 the shop takes no such orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayLater {
+    pub days: u32,
+}
+
+impl PayLater {
+    /// Whether the shop takes orders that are paid later.
+    pub const fn is_offered(self) -> bool {
+        self.days > 0
+    }
+
+    /// The days for which an order keeps its stock after its payment lapsed. The customer is no longer in the shop, and
+    /// needs days to read the news. So if the shop takes no orders that are paid later, the time is still three days.
+    pub const fn days_after_lapse(self) -> u32 {
+        if self.is_offered() { self.days } else { 3 }
+    }
+}
+
+impl FromEnvironment for PayLater {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { days: environment.number("PAY_LATER_DAYS", 0..=365)? })
+    }
+}
+
+/// The time at which an authorized payment is captured: the variable `CAPTURE_WHEN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureWhen {
+    /// When the order is shipped (`SHIPPED`).
+    Shipped,
+    /// When staff ask for it (`DEMAND`).
+    Demanded,
+}
+
+impl FromEnvironment for CaptureWhen {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        match environment.required("CAPTURE_WHEN")? {
+            "SHIPPED" => Ok(Self::Shipped),
+            "DEMAND" => Ok(Self::Demanded),
+            other => Err(Misconfigured::Invalid(format!("CAPTURE_WHEN must be SHIPPED or DEMAND, not {other:?}"))),
+        }
+    }
+}
+
+/// The number of days after delivery on which a customer may request a return: the variable `WITHDRAWAL_DAYS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Withdrawal {
+    pub days: u16,
+}
+
+impl FromEnvironment for Withdrawal {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)? })
+    }
+}
