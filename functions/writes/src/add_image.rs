@@ -9,7 +9,7 @@ use serde::Deserialize;
 use table::{Budget, Reader};
 use utoipa::ToSchema;
 
-use crate::image_change;
+use crate::{image_change, optimistic};
 
 pub const ROUTE: Route = Route::post("/products/{productId}/images", Scope::Admin)
     .summary(
@@ -113,7 +113,7 @@ pub async fn handle(
     Json(NewImage { content_type, size, sha256 }): Json<NewImage>,
     budget: Budget,
 ) -> Answer<Json<ImageUploadView>> {
-    image_change::has_room(&image_change::product(&table, &product, budget).await?)?;
+    image_change::has_room(&optimistic::read(&table, Product::key_of(&product), budget).await?)?;
     let now = Timestamp::now();
     let image_id = ImageId::random(now);
     let signed = Signed { size: size.0, content_type: content_type.as_str(), sha256: &sha256.0 };

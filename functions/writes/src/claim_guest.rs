@@ -6,7 +6,9 @@ use key_schema::access::Access;
 use key_schema::entity::{Customer, Guest};
 use key_schema::layout::CustomerById;
 use key_schema::value::{EmailAddress, Timestamp};
-use table::{Budget, Condition, Error, Reader, Write, Writer};
+use table::{Budget, Condition, Reader, Write, Writer};
+
+use crate::optimistic::pause;
 
 pub const ROUTE: Route = Route::put("/customers/{customerId}/guests/{guestId}", Scope::Shop)
     .summary(
@@ -52,9 +54,7 @@ pub async fn handle(
         if missing.is_empty() || writer.commit(missing, budget).await?.is_done() {
             return Ok(());
         }
-        if !retries.pause().await {
-            return Err(Error::contention("other requests were changing the customer or the guest for too long").into());
-        }
+        pause(&mut retries, "customer or the guest").await?;
     }
 }
 

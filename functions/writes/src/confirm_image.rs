@@ -3,11 +3,13 @@
 use std::slice;
 
 use http_api::{Answer, Example, ImagesView, Kind, Path, Problem, Route, Scope, Versioned};
-use images::{Store, Urls, may_be_added};
+use images::{Urls, may_be_added};
+use key_schema::entity::Product;
 use key_schema::value::{ImageId, ProductId, Timestamp};
-use table::{Budget, Reader, Writer};
+use table::Budget;
 
-use crate::image_change;
+use crate::image_change::{self, Deps};
+use crate::optimistic;
 
 pub const ROUTE: Route = Route::put("/products/{productId}/images/{imageId}", Scope::Admin)
     .summary(
@@ -24,26 +26,27 @@ pub const ROUTE: Route = Route::put("/products/{productId}/images/{imageId}", Sc
 /// A repeated request finds the image in the list, and succeeds. Two requests for two images are both carried out, and
 /// the second one sees how many images there are.
 pub async fn handle(
-    (table, writer, store, urls): (Reader, Writer, Store, Urls),
+    (Deps { table, writer, store }, urls): (Deps, Urls),
     Path(product): Path<ProductId>,
     Path(image): Path<ImageId>,
     budget: Budget,
 ) -> Answer<Versioned<ImagesView>> {
     let mut retries = budget.retries();
     loop {
-        let found = image_change::product(&table, &product, budget).await?;
-        if found.images.contains(&image) {
-            return Ok(Versioned::new(found.version, ImagesView::new(urls.of(&found))));
+        let before: Product = optimistic::read(&table, Product::key_of(&product), budget).await?;
+        if before.images.contains(&image) {
+            return Ok(Versioned::new(before.version, ImagesView::new(urls.of(&before))));
         }
         if !may_be_added(&image, Timestamp::now()) || !store.has(&product, &image).await? {
             let detail = "There is no such image: it is not uploaded, or the hour in which to confirm it is over.";
             return Err(Problem::new(Kind::NotFound, detail));
         }
-        image_change::has_room(&found)?;
-        let all = [found.images.as_slice(), slice::from_ref(&image)].concat();
-        if let Some(product) = image_change::write(&writer, &found, all, budget).await? {
-            return Ok(Versioned::new(product.version, ImagesView::new(urls.of(&product))));
+        image_change::has_room(&before)?;
+        let images = [before.images.as_slice(), slice::from_ref(&image)].concat();
+        let after = Product { images, ..before.clone() };
+        if let Some(after) = optimistic::write(&writer, before, after, budget).await? {
+            return Ok(Versioned::new(after.version, ImagesView::new(urls.of(&after))));
         }
-        image_change::pause(&mut retries).await?;
+        optimistic::pause(&mut retries, "product").await?;
     }
 }

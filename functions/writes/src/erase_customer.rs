@@ -10,6 +10,8 @@ use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, Orders
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
 use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
+use crate::optimistic::pause;
+
 pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .summary(
         "Erase a customer with the guests whom the customer has claimed or, as staff, a guest. The books stay: orders, \
@@ -104,9 +106,7 @@ impl Erasure {
                 Commit::Cancelled(causes) if matches!(causes.first(), Some(Cause::Condition(_))) => {}
                 Commit::Cancelled(_) => return Err(Error::Inconsistent("a claim belongs to another customer").into()),
             }
-            if !retries.pause().await {
-                return Err(Error::contention("other requests were changing the profile for too long").into());
-            }
+            pause(&mut retries, "profile").await?;
         }
     }
 
@@ -144,9 +144,7 @@ impl Erasure {
             if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
                 return Ok(true);
             }
-            if !retries.pause().await {
-                return Err(Error::contention("other requests were changing the guest for too long").into());
-            }
+            pause(&mut retries, "guest").await?;
         }
     }
 
@@ -203,9 +201,7 @@ impl Erasure {
                 }
                 (None, _) => {}
             }
-            if !retries.pause().await {
-                return Err(Error::contention("other requests were changing an order for too long"));
-            }
+            pause(&mut retries, "order").await?;
         }
     }
 }

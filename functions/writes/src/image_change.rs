@@ -1,47 +1,23 @@
 //! Changing the list of a product's images.
 
 use http_api::{Kind, Problem};
-use images::MOST;
+use images::{MOST, Store};
 use key_schema::access::Access;
 use key_schema::entity::Product;
-use key_schema::layout::Consistency;
-use key_schema::value::{ImageId, ProductId};
-use lambda::Retries;
-use table::{Budget, Condition, Error, Reader, Write, Writer, Written};
+use table::{Reader, Writer};
 
 /// A read of the product, and its change.
 pub(crate) const ACCESS: &[Access] = &[Access::batch_get::<Product>(), Access::update::<Product>()];
 
-/// The product, strongly consistent.
-pub(crate) async fn product(table: &Reader, id: &ProductId, budget: Budget) -> Result<Product, Problem> {
-    let found = table.batch::<Product>(vec![Product::key_of(id)], Consistency::Strong, budget).await?;
-    found.into_iter().next().ok_or_else(|| Problem::not_found("product"))
+/// The dependencies of the routes that change the images of a product.
+#[derive(Clone)]
+pub struct Deps {
+    pub(crate) table: Reader,
+    pub(crate) writer: Writer,
+    pub(crate) store: Store,
 }
 
-/// Gives the product these images, and returns it. `None` if another request has changed the product since it was read.
-pub(crate) async fn write(
-    writer: &Writer,
-    before: &Product,
-    images: Vec<ImageId>,
-    budget: Budget,
-) -> Result<Option<Product>, Error> {
-    let after = Product { images, version: before.version + 1, ..before.clone() };
-    let write = Write::change(before, &after, Condition::version(before.version)?)?;
-    let written = writer.write(write, budget).await?;
-    Ok(matches!(written, Written::Done).then_some(after))
-}
-
-/// Pauses before the product is read again.
-///
-/// # Errors
-/// There is no time left.
-pub(crate) async fn pause(retries: &mut Retries) -> Result<(), Error> {
-    if retries.pause().await {
-        Ok(())
-    } else {
-        Err(Error::contention("other requests were changing the product for too long"))
-    }
-}
+lambda::from_environment!(Deps { table, writer, store });
 
 /// Refuses another image for a product that has as many as it may have.
 pub(crate) fn has_room(product: &Product) -> Result<(), Problem> {

@@ -3,8 +3,8 @@
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 mod changed;
-mod code_change;
 mod image_change;
+mod optimistic;
 mod settings;
 mod units;
 mod views;

@@ -1,12 +1,14 @@
 //! `DELETE /products/{productId}/images/{imageId}`: removes an image from its product.
 
 use http_api::{Answer, Example, Kind, Path, Route, Scope};
-use images::{Store, may_be_deleted};
+use images::may_be_deleted;
+use key_schema::entity::Product;
 use key_schema::value::{ImageId, ProductId, Timestamp};
-use table::{Budget, Reader, Writer};
+use table::Budget;
 use tracing::warn;
 
-use crate::image_change;
+use crate::image_change::{self, Deps};
+use crate::optimistic::replace;
 
 pub const ROUTE: Route = Route::delete("/products/{productId}/images/{imageId}", Scope::Admin)
     .summary("Remove an image from its product.")
@@ -21,20 +23,16 @@ pub const ROUTE: Route = Route::delete("/products/{productId}/images/{imageId}",
 /// between, a repeated request or `tidy-images` deletes the object. A delayed confirmation might add a young image again,
 /// so its object is left to `tidy-images`.
 pub async fn handle(
-    (table, writer, store): (Reader, Writer, Store),
+    Deps { table, writer, store }: Deps,
     Path(product): Path<ProductId>,
     Path(image): Path<ImageId>,
     budget: Budget,
 ) -> Answer<()> {
-    let mut retries = budget.retries();
-    loop {
-        let found = image_change::product(&table, &product, budget).await?;
-        let others: Vec<_> = found.images.iter().filter(|other| **other != image).cloned().collect();
-        if others.len() == found.images.len() || image_change::write(&writer, &found, others, budget).await?.is_some() {
-            break;
-        }
-        image_change::pause(&mut retries).await?;
-    }
+    let without = |product: &Product| {
+        let images: Vec<_> = product.images.iter().filter(|other| **other != image).cloned().collect();
+        Ok((images.len() < product.images.len()).then(|| Product { images, ..product.clone() }))
+    };
+    replace((&table, &writer), Product::key_of(&product), without, budget).await?;
     if may_be_deleted(&image, Timestamp::now())
         && let Err(cause) = store.delete(&product, &image).await
     {

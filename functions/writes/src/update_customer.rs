@@ -9,6 +9,8 @@ use serde::Deserialize;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer};
 use utoipa::ToSchema;
 
+use crate::optimistic::pause;
+
 pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop)
     .summary("Change a profile.")
     .limit(50, 100)
@@ -83,9 +85,7 @@ pub async fn handle(
         {
             return Err(Problem::new(kind, "Another customer has this name or address. Choose another one."));
         }
-        if !retries.pause().await {
-            return Err(Error::contention("other requests were changing the profile for too long").into());
-        }
+        pause(&mut retries, "profile").await?;
     }
 }
 

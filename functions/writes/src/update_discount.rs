@@ -8,7 +8,7 @@ use serde::Deserialize;
 use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
 
-use crate::code_change;
+use crate::optimistic::replace;
 
 pub const ROUTE: Route = Route::patch("/discounts/{code}", Scope::Admin)
     .summary("Revoke a discount code, or change its end.")
@@ -40,11 +40,16 @@ impl DiscountChanges {
 
 /// An order that is read after the answer sees the change.
 pub async fn handle(
-    tables: (Reader, Writer),
+    (table, writer): (Reader, Writer),
     Path(code): Path<DiscountCode>,
     if_match: IfMatch,
     Json(changes): Json<DiscountChanges>,
     budget: Budget,
 ) -> Answer<Versioned<DiscountView>> {
-    code_change::change(&tables, Discount::key_of(&code), &if_match, |code| changes.of(code), budget).await
+    let change = |before: &Discount| {
+        let after = changes.of(before)?;
+        Ok((!if_match.is_done(before.version, after == *before)?).then_some(after))
+    };
+    let code = replace((&table, &writer), Discount::key_of(&code), change, budget).await?;
+    Ok(Versioned::new(code.version, code.into()))
 }

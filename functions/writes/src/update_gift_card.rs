@@ -8,7 +8,7 @@ use serde::Deserialize;
 use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
 
-use crate::code_change;
+use crate::optimistic::replace;
 
 pub const ROUTE: Route = Route::patch("/gift-cards/{code}", Scope::Admin)
     .summary("Block a gift card, allow it again, or change its end.")
@@ -39,11 +39,16 @@ impl GiftCardChanges {
 
 /// After the answer, no order takes anything from a blocked card: the transaction of an order checks the card.
 pub async fn handle(
-    tables: (Reader, Writer),
+    (table, writer): (Reader, Writer),
     Path(code): Path<GiftCardCode>,
     if_match: IfMatch,
     Json(changes): Json<GiftCardChanges>,
     budget: Budget,
 ) -> Answer<Versioned<IssuedGiftCardView>> {
-    code_change::change(&tables, GiftCard::key_of(&code), &if_match, |card| Ok(changes.of(card)), budget).await
+    let change = |before: &GiftCard| {
+        let after = changes.of(before);
+        Ok((!if_match.is_done(before.version, after == *before)?).then_some(after))
+    };
+    let card = replace((&table, &writer), GiftCard::key_of(&code), change, budget).await?;
+    Ok(Versioned::new(card.version, card.into()))
 }

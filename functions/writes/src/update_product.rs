@@ -9,6 +9,8 @@ use stock::ReadMode;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
+use crate::optimistic::pause;
+
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .summary("Change a product.")
     .refuses(&[Kind::NotFound])
@@ -161,8 +163,6 @@ pub async fn handle(
             }
             Err(error) => return Err(error.into()),
         }
-        if !retries.pause().await {
-            return Err(Error::contention("other requests were changing the product for too long").into());
-        }
+        pause(&mut retries, "product").await?;
     }
 }

@@ -84,7 +84,7 @@ macro_rules! tuples {
     )+};
 }
 
-tuples! { (A B) (A B C) (A B C D) }
+tuples! { (A B) (A B C) }
 
 /// Implements [`FromEnvironment`] for a struct whose fields are all made from the environment.
 #[macro_export]

@@ -6,6 +6,8 @@ use key_schema::value::ProductId;
 use stock::ReadMode;
 use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer, stored_answer};
 
+use crate::optimistic::pause;
+
 /// An adjustment, with its conditions.
 pub(crate) struct Adjusting<'a> {
     pub table: &'a Reader,
@@ -65,9 +67,7 @@ impl Adjusting<'_> {
                 }
                 Err(error) => return Err(error.into()),
             }
-            if !retries.pause().await {
-                return Err(Error::contention("other requests were changing the product for too long").into());
-            }
+            pause(&mut retries, "product").await?;
         }
     }
 
