@@ -315,8 +315,9 @@ fn every_access_pattern_is_listed() {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let said = text.split("question: \"").skip(1).filter_map(|rest| rest.split('"').next());
-        questions.extend(said.map(str::to_owned));
+        let constants = text.split("pub const ").filter_map(|rest| rest.split_once(": "));
+        let patterns = constants.filter(|(_, rest)| rest.starts_with("Pattern<") || rest.starts_with("Declaration"));
+        questions.extend(patterns.filter_map(|(_, rest)| rest.split('"').nth(1)).map(str::to_owned));
     }
     let listed = PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS).map(|pattern| pattern.question.to_owned());
     assert_eq!(questions, listed.collect());

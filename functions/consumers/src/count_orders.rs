@@ -22,7 +22,7 @@ use aws_lambda_events::event::streams::DynamoDbBatchItemFailure;
 use counting::{Change, Progress, Record, Uncountable};
 use key_schema::access::Access;
 use key_schema::entity::{CustomerStats, DayTotals, FoldLease, ParkedCounts, ProductStats, StreamCheckpoint};
-use key_schema::layout::{CountsParked, ProductsOfOrder};
+use key_schema::layout::{COUNTS_PARKED, PRODUCTS_OF_ORDER};
 use key_schema::value::SequenceNumber;
 use lambda::{Error, Grant};
 use stream::{Batch, Delivered};
@@ -36,7 +36,7 @@ pub use replay::{GivenUp, Recounted, Recounter};
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
     Access::batch_get::<StreamCheckpoint>(),
-    Access::query::<ProductsOfOrder>(),
+    Access::query(PRODUCTS_OF_ORDER),
     Access::put::<StreamCheckpoint>().in_transactions(),
     Access::update::<CustomerStats>().in_transactions(),
     Access::update::<ProductStats>().in_transactions(),
@@ -46,7 +46,7 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::batch_get::<FoldLease>(),
     Access::put::<FoldLease>(),
     Access::delete::<FoldLease>(),
-    Access::query::<CountsParked>(),
+    Access::query(COUNTS_PARKED),
     Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 

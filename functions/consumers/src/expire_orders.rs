@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
-use key_schema::layout::{OrdersOfStatus, PaymentsDue};
+use key_schema::layout::{ORDERS_OF_STATUS, PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
 use ordering::steps::Transition;
@@ -22,7 +22,7 @@ use tracing::{error, info};
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] =
-    &[ordering::EXPIRE, ordering::EXPIRE_LAPSED, &[Access::query::<OrdersOfStatus>(), Access::query::<PaymentsDue>()]];
+    &[ordering::EXPIRE, ordering::EXPIRE_LAPSED, &[Access::query(ORDERS_OF_STATUS), Access::query(PAYMENTS_DUE)]];
 
 /// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];
@@ -84,7 +84,7 @@ impl Expirer {
     async fn unpaid(&self, end: Instant, report: &mut Report) -> Result<bool, Error> {
         let (deadline, deadline_later) = (self.deadline(0), self.deadline(self.pay_later.days));
         let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
-        let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, self.shards.0, &placed);
+        let shards = in_shards(self.shards.0, |shard| ORDERS_OF_STATUS.ask((&OrderStatus::Pending, &shard, &placed)));
         let mut pending = self.reader.sweep(&shards, PAGE_SIZE);
         while let Some(Swept { items, unreadable }) = pending.next().await? {
             report.failed += unreadable;
@@ -107,7 +107,7 @@ impl Expirer {
     async fn lapsed(&self, end: Instant, report: &mut Report) -> Result<bool, Error> {
         let deadline = self.deadline(self.pay_later.days_after_lapse());
         let since = TimeRange::parse(None, Some(&deadline.to_string()))?;
-        let shards = PaymentsDue::in_shards(self.shards.0, &since);
+        let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
         let mut due = self.reader.sweep(&shards, PAGE_SIZE);
         while let Some(Swept { items, unreadable }) = due.next().await? {
             report.failed += unreadable;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use key_schema::access::Access;
 use key_schema::entity::{Invoice, InvoiceCounter};
-use key_schema::layout::{Consistency, InvoicesDue};
+use key_schema::layout::{Consistency, INVOICES_DUE, in_shards};
 use key_schema::value::{InvoiceNumber, InvoiceSeries, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Misconfigured, ScheduledEvent};
 use ordering::Numbering;
@@ -23,7 +23,7 @@ use tracing::info;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
-    Access::query::<InvoicesDue>(),
+    Access::query(INVOICES_DUE),
     Access::batch_get::<InvoiceCounter>(),
     Access::update::<InvoiceCounter>().in_transactions(),
     Access::update::<Invoice>().in_transactions(),
@@ -102,7 +102,7 @@ impl Numberer {
     async fn number(&self, series: &InvoiceSeries, end: Instant, report: &mut Report) -> Result<bool, Error> {
         let settled = Timestamp::now().minus_seconds(SETTLED_SECONDS);
         let issued = TimeRange::parse(None, Some(&settled.to_string()))?;
-        let shards = InvoicesDue::in_shards(self.shards.0, &issued);
+        let shards = in_shards(self.shards.0, |shard| INVOICES_DUE.ask((&shard, &issued)));
         let (mut counter, mut list) = (None, self.reader.sweep(&shards, PAGE_SIZE));
         while let Some(Swept { items, unreadable }) = list.next().await? {
             report.unreadable += unreadable;

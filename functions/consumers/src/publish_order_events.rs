@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use key_schema::access::Access;
-use key_schema::layout::ProductsOfOrder;
+use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::SequenceNumber;
 use lambda::{Budget, Error, Grant};
 use order_events::next_call;
@@ -27,7 +27,7 @@ use batch::{Batch, Finished};
 pub use bus::Bus;
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[&[Access::query::<ProductsOfOrder>()]];
+pub const ACCESS: &[&[Access]] = &[&[Access::query(PRODUCTS_OF_ORDER)]];
 
 /// The function's permissions on the bus, on the stream, on the queue of lost records, and on the bucket of lost batches.
 /// The permission to list a bucket is one of those that Lambda needs to put an object there.

@@ -21,7 +21,7 @@ use key_schema::access::Access;
 use key_schema::entity::{
     CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation, StreamCheckpoint,
 };
-use key_schema::layout::{CountsParked, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
+use key_schema::layout::{COUNTS_PARKED, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS};
 use key_schema::value::{Day, Days, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
@@ -38,10 +38,10 @@ pub use schedule::DAYS;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
-    Access::query::<OrderById>(),
-    Access::query::<OrdersOfStatus>(),
-    Access::query::<OrdersOfProduct>(),
-    Access::query::<OrdersOfCustomer>(),
+    Access::query(ORDER_BY_ID),
+    Access::query(ORDERS_OF_STATUS),
+    Access::query(ORDERS_OF_PRODUCT),
+    Access::query(ORDERS_OF_CUSTOMER),
     Access::batch_get::<CustomerStats>(),
     Access::batch_get::<ProductStats>(),
     Access::batch_get::<DayTotals>(),
@@ -52,7 +52,7 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::update::<DayTotals>(),
     Access::put::<Reconciliation>(),
     Access::put::<StreamCheckpoint>(),
-    Access::query::<CountsParked>(),
+    Access::query(COUNTS_PARKED),
     Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 

@@ -12,7 +12,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
 use key_schema::entity::CardPayment;
-use key_schema::layout::PaymentsDue;
+use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
 use ordering::steps::Transition;
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[ordering::REPORT_PAYMENT, &[Access::query::<PaymentsDue>()]];
+pub const ACCESS: &[&[Access]] = &[ordering::REPORT_PAYMENT, &[Access::query(PAYMENTS_DUE)]];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
@@ -156,7 +156,7 @@ impl Settler {
     async fn sweep(&self, end: Instant) -> Result<Report, Error> {
         let until = Timestamp::now().minus_seconds(YOUNGER);
         let since = TimeRange::parse(None, Some(&until.to_string()))?;
-        let shards = PaymentsDue::in_shards(self.shards.0, &since);
+        let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
         let (mut report, mut due) = (Report::default(), self.reader.sweep(&shards, OF_A_LIST));
         'list: loop {
             let Some(Swept { items, unreadable }) = due.next().await? else {

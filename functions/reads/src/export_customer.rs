@@ -4,7 +4,7 @@ use futures_util::future::try_join_all;
 use http_api::{Answer, CustomerOrGuest, Example, ExportedView, List, Problem, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::entity::Order;
-use key_schema::layout::{CustomerById, InCustomer, OrderById, ProfileAndOrders, ProfileOrOrder};
+use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, ORDER_BY_ID, PROFILE_AND_ORDERS, ProfileOrOrder};
 use key_schema::page::{Page, PageRequest};
 use key_schema::value::Timestamp;
 use table::{Budget, Error, Reader};
@@ -19,9 +19,9 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Sho
     )
     .limit(10, 20)
     .access(&[
-        Access::query::<CustomerById>(),
-        Access::query::<ProfileAndOrders>(),
-        Access::query::<OrderById>(),
+        Access::query(CUSTOMER_BY_ID),
+        Access::query(PROFILE_AND_ORDERS),
+        Access::query(ORDER_BY_ID),
     ])
     .example(Example::at("09:58:40").path("ada").query("limit=10"));
 
@@ -37,7 +37,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Page<ExportedView>> {
     let id = owner::seen(&table, of).await?;
-    let items = table.collection(&CustomerById { id: &id }).await?;
+    let items = table.collection(&CUSTOMER_BY_ID.ask(&id)).await?;
     let now = Timestamp::now();
     let cart = items.iter().find_map(|item| match item {
         InCustomer::Cart(cart) if !cart.is_absent(now) => Some(cart.clone()),
@@ -47,15 +47,15 @@ pub async fn handle(
         InCustomer::CustomerAddresses(book) => Some(book.clone()),
         _ => None,
     });
-    let guest = CustomerById::guest(&items).filter(|guest| !guest.is_expired(now)).cloned();
-    let profile = CustomerById::assemble(items);
+    let guest = InCustomer::guest(&items).filter(|guest| !guest.is_expired(now)).cloned();
+    let profile = InCustomer::assemble(items);
     if profile.is_none() && guest.is_none() {
         return Err(Problem::not_found("customer"));
     }
 
     let is_first = page.cursor.is_none();
     let page = PageRequest { limit: page.limit.min(MOST), ..page };
-    let Page { items, next } = table.page(&ProfileAndOrders { customer: &id }, &page).await?;
+    let Page { items, next } = table.page(&PROFILE_AND_ORDERS.ask(&id), &page).await?;
     let mut exported = Vec::new();
     if let Some((profile, stats)) = profile.filter(|_| items.iter().any(is_profile)) {
         exported.push(ExportedView::profile(profile, stats, addresses, cart));

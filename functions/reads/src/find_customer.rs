@@ -2,7 +2,7 @@
 
 use http_api::{Answer, CustomerView, Example, Kind, Problem, Query, Route, Scope, Versioned};
 use key_schema::access::Access;
-use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
+use key_schema::layout::{CUSTOMER_BY_EMAIL, CUSTOMER_BY_ID, CUSTOMER_BY_USERNAME, InCustomer};
 use key_schema::value::{EmailAddress, Username};
 use serde::Deserialize;
 use table::Reader;
@@ -12,11 +12,7 @@ pub const ROUTE: Route = Route::get("/customers", Scope::Admin)
     .summary("A customer by e-mail address or by username.")
     .limit(50, 100)
     .refuses(&[Kind::NotFound])
-    .access(&[
-        Access::query::<CustomerById>(),
-        Access::query::<CustomerByEmail>(),
-        Access::query::<CustomerByUsername>(),
-    ])
+    .access(&[Access::query(CUSTOMER_BY_ID), Access::query(CUSTOMER_BY_EMAIL), Access::query(CUSTOMER_BY_USERNAME)])
     .example(Example::at("09:47:20").query("email=ada.lovelace%40example.com"));
 
 /// The address or the username of the customer: exactly one of the two.
@@ -31,15 +27,13 @@ pub struct CustomerQuery {
 /// Takes two requests: a claim holds only the customer's id, so that no copy of the profile can become outdated.
 pub async fn handle(table: Reader, Query(query): Query<CustomerQuery>) -> Answer<Versioned<CustomerView>> {
     let id = match (query.email, query.username) {
-        (Some(email), None) => table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id),
-        (None, Some(username)) => {
-            table.one(&CustomerByUsername { username: &username }).await?.map(|claim| claim.customer_id)
-        }
+        (Some(email), None) => table.one(&CUSTOMER_BY_EMAIL.ask(&email)).await?.map(|claim| claim.customer_id),
+        (None, Some(username)) => table.one(&CUSTOMER_BY_USERNAME.ask(&username)).await?.map(|claim| claim.customer_id),
         _ => return Err(Problem::new(Kind::Validation, "Name either an email or a username, and not both.")),
     };
     let id = id.ok_or_else(|| Problem::not_found("customer"))?;
 
-    let items = table.collection(&CustomerById { id: &id }).await?;
-    let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
+    let items = table.collection(&CUSTOMER_BY_ID.ask(&id)).await?;
+    let (customer, stats) = InCustomer::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
     Ok(Versioned::new(customer.version, CustomerView::new(customer, stats)))
 }

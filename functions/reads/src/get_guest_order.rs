@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, Json, Kind, OrderStateView, OwnGuest, Path, Pollable, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::OrderById;
+use key_schema::layout::ORDER_BY_ID;
 use key_schema::value::OrderId;
 use table::{Budget, Reader};
 
@@ -11,7 +11,7 @@ use crate::get_order;
 pub const ROUTE: Route = Route::get("/guests/{guestId}/orders/{orderId}", Scope::Public)
     .summary("An order of a guest, like that of a customer; or its state, if it is queued or was rejected.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<OrderById>()])
+    .access(&[Access::query(ORDER_BY_ID)])
     .example(
         Example::at("09:54:40")
             .path("guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og/960502a1-88a2-584d-9abe-8ca3e7b0cb4e")

@@ -4,7 +4,7 @@ mod page;
 
 use http_api::{Answer, Caller, Example, Html, Kind, Path, Problem, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::OrderById;
+use key_schema::layout::ORDER_BY_ID;
 use key_schema::value::OrderId;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Reader};
@@ -12,7 +12,7 @@ use table::{Budget, Reader};
 pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice/page", Scope::Shop)
     .summary("The invoice of an order, as a page to print.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<OrderById>()])
+    .access(&[Access::query(ORDER_BY_ID)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:36:50").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 

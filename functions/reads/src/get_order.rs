@@ -2,14 +2,14 @@
 
 use http_api::{Answer, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Pollable, Problem, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::{OrderById, OrderState};
+use key_schema::layout::{ORDER_BY_ID, OrderState};
 use key_schema::value::{OrderId, Timestamp};
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
     .summary("An order with its lines, its invoice and its flag; or its state, if it is queued or was rejected.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<OrderById>()])
+    .access(&[Access::query(ORDER_BY_ID)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:35:20").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 

@@ -2,19 +2,19 @@
 
 use http_api::{Answer, Caller, Example, InvoiceView, Json, Kind, Path, Problem, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::InvoiceOfOrder;
+use key_schema::layout::INVOICE_OF_ORDER;
 use key_schema::value::OrderId;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice", Scope::Shop)
     .summary("The invoice of an order.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<InvoiceOfOrder>()])
+    .access(&[Access::query(INVOICE_OF_ORDER)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:36:40").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 pub async fn handle(table: Reader, Path(order): Path<OrderId>, caller: Caller) -> Answer<Json<InvoiceView>> {
-    let invoice = table.one(&InvoiceOfOrder { order: &order }).await?;
+    let invoice = table.one(&INVOICE_OF_ORDER.ask(&order)).await?;
 
     match invoice {
         Some(invoice) if table.may_access(caller.customer(), &invoice.customer_id).await? => {

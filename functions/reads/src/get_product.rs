@@ -4,7 +4,7 @@ use catalogue::Described;
 use http_api::{Answer, Example, Kind, Lifetime, Path, Problem, ProductView, Route, Scope, Versioned};
 use images::Urls;
 use key_schema::access::Access;
-use key_schema::layout::{ProductById, WholeProduct};
+use key_schema::layout::{InProduct, PRODUCT_BY_ID, WholeProduct};
 use key_schema::value::ProductId;
 use stock::ReadMode;
 use table::{Budget, Reader};
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
     .summary("A product.")
     .shared(Lifetime::Product)
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<ProductById>()])
+    .access(&[Access::query(PRODUCT_BY_ID)])
     .access(stock::READ)
     .access(catalogue::SNAPSHOT_OF_DESCRIPTION)
     .example(Example::at("09:34:00").path("espresso-cup"));
@@ -25,9 +25,9 @@ pub async fn handle(
     Path(id): Path<ProductId>,
     budget: Budget,
 ) -> Answer<Versioned<ProductView>> {
-    let items = table.collection(&ProductById { id: &id }).await?;
+    let items = table.collection(&PRODUCT_BY_ID.ask(&id)).await?;
 
-    let found = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let found = InProduct::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
     let WholeProduct { product, long_description, stock: first, stats } = found;
     let described = catalogue::described(&table, product, long_description, budget).await?;
     let Described { product, description } = described.ok_or_else(|| Problem::not_found("product"))?;

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Json, Kind, Path, Problem, ProductCountsView, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::{Product, ProductStats, ViewShard};
-use key_schema::layout::{Consistency, ViewsOfProduct};
+use key_schema::layout::{Consistency, InViews};
 use key_schema::value::ProductId;
 use table::{Budget, Every, Reader, ViewShards};
 
@@ -21,9 +21,9 @@ pub async fn handle(
     Path(product): Path<ProductId>,
     budget: Budget,
 ) -> Answer<Json<ProductCountsView>> {
-    let keys = ViewsOfProduct { product: &product, shards: shards.0 }.keys();
+    let keys = ViewShard::keys_of(&product, shards.0);
     let items = table.batch(keys, Consistency::Eventual, budget).await?;
 
-    let (views, stats) = ViewsOfProduct::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let (views, stats) = InViews::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
     Ok(Json(ProductCountsView::new(product, views, stats)))
 }

@@ -2,7 +2,7 @@
 
 use http_api::{Answer, CustomerOrGuest, Example, List, OrderItemView, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::ProductsOfCustomer;
+use key_schema::layout::PRODUCTS_OF_CUSTOMER;
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
 use table::Reader;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::S
         "The products that a customer, or a guest whom the customer has claimed, ordered in a time range, oldest first, as \
              order lines.",
     )
-    .access(&[Access::query::<ProductsOfCustomer>()])
+    .access(&[Access::query(PRODUCTS_OF_CUSTOMER)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:39:20").path("ada").query("from=2026-01-01T00%3A00%3A00Z&limit=10"));
 
@@ -24,6 +24,6 @@ pub async fn handle(
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderItemView>> {
     let customer = owner::seen(&table, of).await?;
-    let lines = table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?;
+    let lines = table.page(&PRODUCTS_OF_CUSTOMER.ask((&customer, &placed)), &page).await?;
     Ok(lines.map(OrderItemView::from))
 }

@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Caller, Example, Kind, List, OrderItemView, Path, Problem, Route, Scope, Unfiltered};
 use key_schema::access::Access;
-use key_schema::layout::{InvoiceOfOrder, ProductsOfOrder};
+use key_schema::layout::{INVOICE_OF_ORDER, PRODUCTS_OF_ORDER};
 use key_schema::page::Page;
 use key_schema::value::OrderId;
 use table::Reader;
@@ -10,7 +10,7 @@ use table::Reader;
 pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop)
     .summary("The lines of an order, sorted by product id.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<ProductsOfOrder>(), Access::query::<InvoiceOfOrder>()])
+    .access(&[Access::query(PRODUCTS_OF_ORDER), Access::query(INVOICE_OF_ORDER)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:36:00").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
@@ -22,11 +22,11 @@ pub async fn handle(
     List(Unfiltered {}, page): List<Unfiltered>,
     caller: Caller,
 ) -> Answer<Page<OrderItemView>> {
-    let lines = table.page(&ProductsOfOrder { order: &order }, &page).await?;
+    let lines = table.page(&PRODUCTS_OF_ORDER.ask(&order), &page).await?;
 
     let owner = match lines.items.first() {
         Some(line) => Some(line.customer_id.clone()),
-        None => table.one(&InvoiceOfOrder { order: &order }).await?.map(|invoice| invoice.customer_id),
+        None => table.one(&INVOICE_OF_ORDER.ask(&order)).await?.map(|invoice| invoice.customer_id),
     };
     match owner {
         Some(owner) if table.may_access(caller.customer(), &owner).await? => Ok(lines.map(OrderItemView::from)),

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, List, OrderView, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
-use key_schema::layout::OrdersOfStatus;
+use key_schema::layout::{ORDERS_OF_STATUS, in_shards};
 use key_schema::page::Page;
 use key_schema::value::{TimeRange, moment};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 pub const ROUTE: Route = Route::get("/orders", Scope::Admin)
     .summary("The orders of a status in a time range, oldest first.")
     .limit(50, 100)
-    .access(&[Access::query::<OrdersOfStatus>()])
+    .access(&[Access::query(ORDERS_OF_STATUS)])
     .example(Example::at("09:48:00").query("status=PENDING&from=2026-01-01&limit=50"));
 
 /// The filter of the list.
@@ -34,6 +34,6 @@ pub async fn handle(
     List(filter, page): List<OfStatus>,
 ) -> Answer<Page<OrderView>> {
     let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref()).map_err(Problem::invalid)?;
-    let shards = OrdersOfStatus::in_shards(filter.status, shards.0, &placed);
+    let shards = in_shards(shards.0, |shard| ORDERS_OF_STATUS.ask((&filter.status, &shard, &placed)));
     Ok(table.merged(&shards, &page).await?.map(OrderView::from))
 }

@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, List, PaymentDueView, Route, Scope, Unfiltered};
 use key_schema::access::Access;
-use key_schema::layout::PaymentsDue;
+use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
 use table::{Every, Reader, StatusShards};
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
              ended before the capture, and the customer has to pay again.",
     )
     .limit(50, 100)
-    .access(&[Access::query::<PaymentsDue>()])
+    .access(&[Access::query(PAYMENTS_DUE)])
     .example(Example::at("09:52:10").query("limit=50"));
 
 pub async fn handle(
@@ -22,6 +22,6 @@ pub async fn handle(
     List(Unfiltered {}, page): List<Unfiltered>,
 ) -> Answer<Page<PaymentDueView>> {
     let ever = TimeRange::default();
-    let shards = PaymentsDue::in_shards(shards.0, &ever);
+    let shards = in_shards(shards.0, |shard| PAYMENTS_DUE.ask((&shard, &ever)));
     Ok(table.merged(&shards, &page).await?.map(PaymentDueView::from))
 }

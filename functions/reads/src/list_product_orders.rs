@@ -2,14 +2,14 @@
 
 use http_api::{Answer, Example, List, OrderItemView, Path, Route, Scope};
 use key_schema::access::Access;
-use key_schema::layout::OrdersOfProduct;
+use key_schema::layout::{ORDERS_OF_PRODUCT, in_shards};
 use key_schema::page::Page;
 use key_schema::value::{ProductId, TimeRange};
 use table::{Every, ProductShards, Reader};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin)
     .summary("The orders of a product in a time range, as order lines.")
-    .access(&[Access::query::<OrdersOfProduct>()])
+    .access(&[Access::query(ORDERS_OF_PRODUCT)])
     .example(Example::at("09:40:00").path("espresso-cup").query("from=2026-01-01&limit=50"));
 
 pub async fn handle(
@@ -17,6 +17,6 @@ pub async fn handle(
     Path(product): Path<ProductId>,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderItemView>> {
-    let shards = OrdersOfProduct::in_shards(&product, shards.0, &placed);
+    let shards = in_shards(shards.0, |shard| ORDERS_OF_PRODUCT.ask((&product, &shard, &placed)));
     Ok(table.merged(&shards, &page).await?.map(OrderItemView::from))
 }

@@ -5,7 +5,7 @@ use images::Urls;
 use key_schema::access::Access;
 use key_schema::cursor;
 use key_schema::entity::Product;
-use key_schema::layout::{InCategory, ProductsOfCategory, ProductsOfShop};
+use key_schema::layout::{CATEGORIES, InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
 use key_schema::page::{Page, PageRequest};
 use key_schema::value::{Category, ProductId};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
     .summary("The products of a category, sorted by product id; or all products, sorted by category and product id.")
     .shared(Lifetime::List)
-    .access(&[Access::query::<ProductsOfCategory>(), Access::query::<ProductsOfShop>()])
+    .access(&[Access::query(PRODUCTS_OF_CATEGORY), Access::query(PRODUCTS_OF_SHOP)])
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 
 /// The number of categories to read at once.
@@ -31,7 +31,7 @@ pub struct OfCategory {
 
 pub async fn handle((table, urls): (Reader, Urls), List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
     let page = match filter.category {
-        Some(category) => table.page(&ProductsOfCategory { category: &category }, &page).await?,
+        Some(category) => table.page(&PRODUCTS_OF_CATEGORY.ask(&category), &page).await?,
         None => of_all(&table, &page).await?,
     };
     Ok(page.map(|product| {
@@ -46,7 +46,8 @@ async fn of_all(table: &Reader, page: &PageRequest) -> Answer<Page<Product>> {
     let mut listed = Listed { items: Vec::new(), limit: page.limit };
     let mut after = match &page.cursor {
         Some(cursor) => {
-            let position = cursor::open(&ProductsOfShop, cursor).and_then(|position| InCategory::read(&position));
+            let position =
+                cursor::open(&PRODUCTS_OF_SHOP.ask(()), cursor).and_then(|position| InCategory::read(&position));
             Some(position.map_err(table::Error::from)?)
         }
         None => None,
@@ -58,7 +59,7 @@ async fn of_all(table: &Reader, page: &PageRequest) -> Answer<Page<Product>> {
     }
     loop {
         let position = after.as_ref().map(InCategory::of_categories);
-        let (categories, more) = table.after(&ProductsOfShop, position.as_deref(), CATEGORIES).await?;
+        let (categories, more) = table.after(&PRODUCTS_OF_SHOP.ask(()), position.as_deref(), CATEGORIES).await?;
         for count in categories {
             let read = InCategory { category: count.category, product: None };
             if count.products > 0
@@ -90,7 +91,7 @@ impl Listed {
     ) -> Answer<Option<Page<Product>>> {
         let room = self.limit - u8::try_from(self.items.len()).unwrap_or(self.limit);
         let after = last.as_ref().map(InCategory::of_products);
-        let (products, more) = table.after(&ProductsOfCategory { category }, after.as_deref(), room).await?;
+        let (products, more) = table.after(&PRODUCTS_OF_CATEGORY.ask(category), after.as_deref(), room).await?;
         self.items.extend(products);
         if self.items.len() < usize::from(self.limit) {
             return Ok(None);
@@ -98,6 +99,6 @@ impl Listed {
         let items = std::mem::take(&mut self.items);
         let product = items.last().filter(|_| more.is_some()).map(|product| product.product_id.clone());
         let position = InCategory { category: category.clone(), product }.position();
-        Ok(Some(Page { items, next: Some(cursor::seal(&ProductsOfShop, &position)) }))
+        Ok(Some(Page { items, next: Some(cursor::seal(&PRODUCTS_OF_SHOP.ask(()), &position)) }))
     }
 }

@@ -2,14 +2,14 @@
 
 use http_api::{All, Answer, Caller, Example, Kind, Path, Problem, Query, Route, Scope, ShipmentView, Unfiltered};
 use key_schema::access::Access;
-use key_schema::layout::OrderById;
+use key_schema::layout::ORDER_BY_ID;
 use key_schema::value::OrderId;
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}/shipments", Scope::Shop)
     .summary("The shipments of an order.")
     .refuses(&[Kind::NotFound])
-    .access(&[Access::query::<OrderById>()])
+    .access(&[Access::query(ORDER_BY_ID)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:51:19").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http_api::{All, Answer, DayTotalsView, Example, Query, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::DayTotals;
-use key_schema::layout::{Consistency, TotalsOfDays};
+use key_schema::layout::Consistency;
 use key_schema::value::Days;
 use table::{Budget, Reader};
 
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("/totals", Scope::Admin)
 
 /// Takes one BatchGetItem. Days without orders are listed, too. There is always one page, without a cursor.
 pub async fn handle(table: Reader, Query(days): Query<Days>, budget: Budget) -> Answer<All<DayTotalsView>> {
-    let items = table.batch(TotalsOfDays { days }.keys(), Consistency::Eventual, budget).await?;
+    let items = table.batch(DayTotals::keys_of(days), Consistency::Eventual, budget).await?;
 
     let mut by_day: BTreeMap<_, _> = items.into_iter().map(|totals: DayTotals| (totals.date, totals)).collect();
     let totals = days.each().map(|day| by_day.remove(&day).map_or_else(|| DayTotalsView::empty(day), Into::into));

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Lifetime, List, Path, ProductView, Route, Scope, Unfiltered};
 use images::Urls;
 use key_schema::access::Access;
-use key_schema::layout::VariantsOfProduct;
+use key_schema::layout::VARIANTS_OF_PRODUCT;
 use key_schema::page::Page;
 use key_schema::value::ProductId;
 use table::Reader;
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}/variants", Scope::Pub
         "The variants of a product, with their attributes, sorted by product id. Also those that no other list has.",
     )
     .shared(Lifetime::List)
-    .access(&[Access::query::<VariantsOfProduct>()])
+    .access(&[Access::query(VARIANTS_OF_PRODUCT)])
     .example(Example::at("09:53:50").path("espresso-cup").query("limit=20"));
 
 pub async fn handle(
@@ -21,7 +21,7 @@ pub async fn handle(
     Path(product): Path<ProductId>,
     List(Unfiltered {}, page): List<Unfiltered>,
 ) -> Answer<Page<ProductView>> {
-    let page = table.page(&VariantsOfProduct { product: &product }, &page).await?;
+    let page = table.page(&VARIANTS_OF_PRODUCT.ask(&product), &page).await?;
     Ok(page.map(|product| {
         let images = urls.of(&product);
         ProductView::variant(product).with_images(images)

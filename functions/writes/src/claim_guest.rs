@@ -4,7 +4,7 @@ use futures_util::future::try_join;
 use http_api::{Answer, Caller, Example, GuestOfPath, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::{Customer, Guest};
-use key_schema::layout::CustomerById;
+use key_schema::layout::{CUSTOMER_BY_ID, InCustomer};
 use key_schema::value::{EmailAddress, Timestamp};
 use table::{Budget, Condition, Reader, Write, Writer};
 
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::put("/customers/{customerId}/guests/{guestId}", 
     .limit(10, 20)
     .refuses(&[Kind::Forbidden, Kind::AlreadyExists, Kind::TooManyGuests])
     .access(&[
-        Access::query::<CustomerById>(),
+        Access::query(CUSTOMER_BY_ID),
         Access::update::<Customer>().in_transactions(),
         Access::update::<Guest>().of_guests().in_transactions(),
     ])
@@ -42,11 +42,11 @@ pub async fn handle(
     let proof = proof(&caller)?;
     let mut retries = budget.retries();
     loop {
-        let (of_customer, of_guest) = (CustomerById { id: &id }, CustomerById { id: &guest_id });
+        let (of_customer, of_guest) = (CUSTOMER_BY_ID.ask(&id), CUSTOMER_BY_ID.ask(&guest_id));
         let (of_customer, of_guest) = try_join(table.collection(&of_customer), table.collection(&of_guest)).await?;
-        let (customer, _) = CustomerById::assemble(of_customer).ok_or_else(|| Problem::not_found("customer"))?;
+        let (customer, _) = InCustomer::assemble(of_customer).ok_or_else(|| Problem::not_found("customer"))?;
         let now = Timestamp::now();
-        let guest = CustomerById::guest(&of_guest)
+        let guest = InCustomer::guest(&of_guest)
             .filter(|guest| !guest.is_expired(now) && proof.is_none_or(|email| email.is_same(&guest.email)))
             .ok_or_else(|| Problem::not_found("guest"))?;
 

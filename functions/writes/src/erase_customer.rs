@@ -5,8 +5,8 @@ mod forgetting;
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
-use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, UsernameClaim};
-use key_schema::layout::{CustomerById, InCustomer, OrderById, OrderState, OrdersOfCustomer};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, UsernameClaim};
+use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, OrderState, Query};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
 use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
@@ -20,9 +20,9 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .limit(10, 20)
     .refuses(&[Kind::NotFound, Kind::OpenOrders])
     .access(&[
-        Access::query::<CustomerById>(),
-        Access::query::<OrdersOfCustomer>(),
-        Access::query::<OrderById>(),
+        Access::query(CUSTOMER_BY_ID),
+        Access::query(ORDERS_OF_CUSTOMER),
+        Access::query(ORDER_BY_ID),
         Access::put::<Customer>().in_transactions(),
         Access::put::<Cart>().in_transactions(),
         Access::delete::<UsernameClaim>().in_transactions(),
@@ -115,8 +115,8 @@ impl Erasure {
     async fn claimed(&self, profile: &Customer) -> Result<Vec<Self>, Error> {
         let mut claimed = Vec::new();
         for guest in &profile.guests {
-            let items = self.table.collection(&CustomerById { id: guest }).await?;
-            if CustomerById::guest(&items).is_none_or(|guest| guest.is_claimed_by(&self.id)) {
+            let items = self.table.collection(&CUSTOMER_BY_ID.ask(guest)).await?;
+            if InCustomer::guest(&items).is_none_or(|guest| guest.is_claimed_by(&self.id)) {
                 claimed.push(Self { id: guest.clone(), ..self.clone() });
             }
         }
@@ -137,8 +137,8 @@ impl Erasure {
     async fn delete_guest(&self) -> Answer<bool> {
         let (mut retries, mut was_there) = (self.budget.retries(), false);
         loop {
-            let items = self.table.collection(&CustomerById { id: &self.id }).await?;
-            let Some(guest) = CustomerById::guest(&items) else { return Ok(was_there) };
+            let items = self.table.collection(&CUSTOMER_BY_ID.ask(&self.id)).await?;
+            let Some(guest) = InCustomer::guest(&items) else { return Ok(was_there) };
             was_there = true;
             refuse_if_any(self.unfinished(Step::Look).await?)?;
             if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
@@ -148,13 +148,13 @@ impl Erasure {
         }
     }
 
-    fn orders(&self) -> OrdersOfCustomer<'_> {
-        OrdersOfCustomer { customer: &self.id, placed: TimeRange::default() }
+    fn orders(&self) -> Query<Order> {
+        ORDERS_OF_CUSTOMER.ask((&self.id, &TimeRange::default()))
     }
 
     /// The profile, which may be a tombstone.
     async fn profile(&self) -> Result<Option<Customer>, Error> {
-        let items = self.table.collection(&CustomerById { id: &self.id }).await?;
+        let items = self.table.collection(&CUSTOMER_BY_ID.ask(&self.id)).await?;
         Ok(items.into_iter().find_map(|item| match item {
             InCustomer::Customer(profile) => Some(profile),
             _ => None,
@@ -182,8 +182,8 @@ impl Erasure {
     async fn take(&self, step: Step, order: &OrderId) -> Result<bool, Error> {
         let mut retries = self.budget.retries();
         loop {
-            let items = self.table.collection(&OrderById { id: order }).await?;
-            let is_finished = match OrderById::assemble(items.clone()) {
+            let items = self.table.collection(&ORDER_BY_ID.ask(order)).await?;
+            let is_finished = match InOrder::assemble(items.clone()) {
                 Ok(Some(OrderState::Placed(whole))) => Some(!forgetting::is_unfinished(&whole)),
                 Ok(_) => Some(true),
                 // Read again.

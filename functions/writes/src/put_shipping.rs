@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, ShippingView, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{ShippingRates, ShippingZone};
-use key_schema::layout::RatesOfShop;
+use key_schema::layout::RATES_OF_SHOP;
 use key_schema::value::{Country, MOST_CHARGED, Timestamp};
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
@@ -13,7 +13,7 @@ use crate::settings::{self, next_version};
 
 pub const ROUTE: Route = Route::put("/shipping", Scope::Admin)
     .summary("Replace the shipping rates of the shop.")
-    .access(&[Access::query::<RatesOfShop>(), Access::put::<ShippingRates>()])
+    .access(&[Access::query(RATES_OF_SHOP), Access::put::<ShippingRates>()])
     .example(Example::at("09:34:15").header("if-match", r#""0""#).body(
         r#"{
             "zones": [{
@@ -48,7 +48,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Versioned<ShippingView>> {
     check(&zones)?;
-    let found = table.one(&RatesOfShop).await?;
+    let found = table.one(&RATES_OF_SHOP.ask(())).await?;
     let rates = ShippingRates { zones, updated_at: Timestamp::now(), version: next_version(found.as_ref()) };
     settings::replace(&writer, &if_match, found, rates, budget).await
 }

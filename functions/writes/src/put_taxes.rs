@@ -6,7 +6,7 @@ use std::hash::Hash;
 use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, TaxesView, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{CountryTaxes, Taxes};
-use key_schema::layout::TaxesOfShop;
+use key_schema::layout::TAXES_OF_SHOP;
 use key_schema::value::Timestamp;
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
@@ -16,7 +16,7 @@ use crate::settings::{self, next_version};
 
 pub const ROUTE: Route = Route::put("/taxes", Scope::Admin)
     .summary("Replace the tax rates.")
-    .access(&[Access::query::<TaxesOfShop>(), Access::put::<Taxes>()])
+    .access(&[Access::query(TAXES_OF_SHOP), Access::put::<Taxes>()])
     .example(Example::at("09:32:40").header("if-match", r#""0""#).body(
         r#"{"countries": [{"country": "DE", "standard": 1900, "categories": [{"category": "coffee", "rate": 700}]}]}"#,
     ));
@@ -45,7 +45,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Versioned<TaxesView>> {
     check(&countries)?;
-    let found = table.one(&TaxesOfShop).await?;
+    let found = table.one(&TAXES_OF_SHOP.ask(())).await?;
     let taxes = Taxes { countries, updated_at: Timestamp::now(), version: next_version(found.as_ref()) };
     settings::replace(&writer, &if_match, found, taxes, budget).await
 }

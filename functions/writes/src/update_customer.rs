@@ -3,7 +3,7 @@
 use http_api::{Answer, CustomerView, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
-use key_schema::layout::{CustomerById, Stored};
+use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, Stored};
 use key_schema::value::{CustomerId, EmailAddress, Name, Username};
 use serde::Deserialize;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer};
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop)
     .summary("Change a profile.")
     .limit(50, 100)
     .refuses(&[Kind::UsernameTaken, Kind::EmailTaken])
-    .access(&[Access::query::<CustomerById>(), Access::update::<Customer>()])
+    .access(&[Access::query(CUSTOMER_BY_ID), Access::update::<Customer>()])
     .access(&[
         Access::put::<UsernameClaim>().in_transactions(),
         Access::update::<UsernameClaim>().in_transactions(),
@@ -65,8 +65,8 @@ pub async fn handle(
 ) -> Answer<Versioned<CustomerView>> {
     let mut retries = budget.retries();
     loop {
-        let items = table.collection(&CustomerById { id: &id }).await?;
-        let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
+        let items = table.collection(&CUSTOMER_BY_ID.ask(&id)).await?;
+        let (customer, stats) = InCustomer::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
         let version = customer.version;
         let mut next = changes.of(&customer);
         if if_match.is_done(version, next == customer)? {

@@ -1,7 +1,7 @@
 //! The writes of a stock, applied to a table one after the other. For concurrent transactions see [`crate::order`].
 
 use key_schema::entity::{Stock, StockCell, WholeStock};
-use key_schema::layout::{CellsOfStock, InStock};
+use key_schema::layout::InStock;
 use key_schema::value::{Cells, Currency, Money, ProductId, Quantity};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -51,15 +51,12 @@ fn other(table: &Table, cell: u8) -> Option<StockCell> {
 }
 
 fn in_stock(table: &Table) -> Vec<InStock> {
-    let product = thing();
-    let keys = CellsOfStock { product: &product, cells: first(table).cells }.keys();
+    let keys = StockCell::keys_of(&thing(), first(table).cells);
     keys.into_iter().filter_map(|key| item(table, key)).collect()
 }
 
 fn whole(table: &Table) -> WholeStock {
-    let product = thing();
-    let pattern = CellsOfStock { product: &product, cells: first(table).cells };
-    pattern.assemble(in_stock(table)).expect("a whole stock")
+    InStock::assemble(first(table).cells, in_stock(table)).expect("a whole stock")
 }
 
 /// The stock without the random marks of moves.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use key_schema::entity::{
     Customer, Discount, EmailClaim, GiftCard, Guest, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
 };
-use key_schema::layout::{Consistency, ImportedInvoiceById, InOrder, Key, OrderById, OrderState, Stored as _};
+use key_schema::layout::{Consistency, IMPORTED_INVOICE_BY_ID, InOrder, Key, ORDER_BY_ID, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use lambda::Budget;
 use serde::Deserialize;
@@ -156,7 +156,7 @@ impl References {
         }
         let invoice = &placeable.whole.invoice.invoice_id;
         // An id that does not contain the order's may belong to another order's invoice.
-        if invoice.order().is_none() && reader.one(&ImportedInvoiceById { id: invoice }).await?.is_some() {
+        if invoice.order().is_none() && reader.one(&IMPORTED_INVOICE_BY_ID.ask(invoice)).await?.is_some() {
             return Ok(refused(&[format!("invoiceId: {invoice} belongs to another order")]));
         }
         Ok(Existing::Absent(Transaction::of_order(&placeable, with.product_shards)?))
@@ -299,9 +299,9 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
 pub(super) async fn read_order(reader: &Reader, id: &OrderId) -> Result<Option<OrderRecord>, Error> {
     // The loop repeats only while a transaction of this order becomes visible.
     for _ in 0..20 {
-        let items = reader.collection(&OrderById { id }).await?;
+        let items = reader.collection(&ORDER_BY_ID.ask(id)).await?;
         let due = due_since(&items);
-        match OrderById::assemble(items) {
+        match InOrder::assemble(items) {
             Ok(Some(OrderState::Placed(whole))) if whole.is_consistent() => {
                 return Ok(Some(OrderRecord::of(&whole, due)));
             }

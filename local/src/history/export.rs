@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use futures_util::StreamExt as _;
 use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Guest, Order, Product};
-use key_schema::layout::{ENTITY_TYPE, Index, OrderById, OrderState, ProductById, WholeProduct};
+use key_schema::layout::{ENTITY_TYPE, InOrder, InProduct, Index, OrderState, WholeProduct};
 use key_schema::value::{OrderId, ProductId};
 use lambda::{Budget, Environment, FromEnvironment as _};
 use table::{Item, Reader, read_item};
@@ -106,7 +106,7 @@ async fn order_of(reader: &Reader, id: &OrderId, items: Vec<Item>) -> Result<Ord
     let unreadable = || format!("order {id} cannot be read");
     let items = items.into_iter().map(read_item).collect::<Result<Vec<_>, _>>().with_context(unreadable)?;
     let due = due_since(&items);
-    if let Ok(Some(OrderState::Placed(whole))) = OrderById::assemble(items)
+    if let Ok(Some(OrderState::Placed(whole))) = InOrder::assemble(items)
         && whole.is_consistent()
     {
         return Ok(OrderRecord::of(&whole, due));
@@ -118,7 +118,7 @@ async fn order_of(reader: &Reader, id: &OrderId, items: Vec<Item>) -> Result<Ord
 async fn product_of(reader: &Reader, id: &ProductId, items: Vec<Item>) -> Result<ProductRecord> {
     let unreadable = || format!("product {id} cannot be read");
     let items = items.into_iter().map(read_item).collect::<Result<Vec<_>, _>>().with_context(unreadable)?;
-    if let Some(WholeProduct { product, long_description, stock, .. }) = ProductById::assemble(items)
+    if let Some(WholeProduct { product, long_description, stock, .. }) = InProduct::assemble(items)
         && stock.cells.is_one()
         && let Some(description) = product.whole_description(long_description)
     {

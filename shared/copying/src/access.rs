@@ -2,7 +2,7 @@
 
 use key_schema::access::{Access, Action};
 use key_schema::entity::{CopyProgress, Move};
-use key_schema::layout::RepairsDue;
+use key_schema::layout::REPAIRS_DUE;
 
 /// What making a pair equal asks for: items of every kind, and only in transactions.
 const ITEMS: [Access; 4] = [
@@ -13,7 +13,7 @@ const ITEMS: [Access; 4] = [
 ];
 
 /// What working off a segment asks for. A comparison looks for repairs that are due.
-pub const COPY: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<CopyProgress>(), Access::query::<RepairsDue>()]];
+pub const COPY: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<CopyProgress>(), Access::query(REPAIRS_DUE)]];
 
 /// What carrying out repairs asks for. The phase is reported.
-pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<Move>(), Access::query::<RepairsDue>()]];
+pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<Move>(), Access::query(REPAIRS_DUE)]];

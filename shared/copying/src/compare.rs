@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use key_schema::entity::{CopyProgress, ItemKey, Repair, Side};
-use key_schema::layout::{Key, RepairsDue};
+use key_schema::layout::{Key, REPAIRS_DUE};
 use key_schema::value::Timestamp;
 use table::{Budget, Item, Pair};
 use tracing::warn;
@@ -93,7 +93,8 @@ impl Copier {
         {
             let mut after = None;
             loop {
-                let (repairs, stopped) = self.pairs.list(side, &RepairsDue { shard }, after.as_deref(), PAGE).await?;
+                let (repairs, stopped) =
+                    self.pairs.list(side, &REPAIRS_DUE.ask(&shard), after.as_deref(), PAGE).await?;
                 due.extend(repairs.into_iter().flat_map(|repair| repair.keys));
                 if stopped.is_none() {
                     break;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use key_schema::entity::{CopyProgress, CopyTask, Move, Phase, Repair, Side};
-use key_schema::layout::{RepairsDue, Stored as _};
+use key_schema::layout::{REPAIRS_DUE, Stored as _};
 use key_schema::value::Timestamp;
 use table::{Budget, Commit, Condition, Pairs, Write};
 
@@ -45,7 +45,7 @@ impl Mover {
     async fn repairs(&self, side: Side) -> Result<usize, Error> {
         let mut number = 0;
         for shard in 0..Repair::SHARDS {
-            number += self.pairs.list(side, &RepairsDue { shard }, None, REPAIRS).await?.0.len();
+            number += self.pairs.list(side, &REPAIRS_DUE.ask(&shard), None, REPAIRS).await?.0.len();
         }
         Ok(number)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use key_schema::entity::{Phase, Repair, Side};
-use key_schema::layout::{Key, RepairsDue, Stored as _};
+use key_schema::layout::{Key, REPAIRS_DUE, Stored as _};
 use key_schema::value::Timestamp;
 use table::{Budget, Condition, Pairs, Write};
 use tokio::time::Instant;
@@ -106,7 +106,7 @@ impl Repairs {
         let side = if self.next.list < Repair::SHARDS { Side::First } else { Side::Next };
         loop {
             let after = self.next.after.as_deref();
-            let (due, stopped) = self.pairs.list(side, &RepairsDue { shard }, after, PAGE).await?;
+            let (due, stopped) = self.pairs.list(side, &REPAIRS_DUE.ask(&shard), after, PAGE).await?;
             for repair in due {
                 let place = repair.key().sort;
                 if last.is_some_and(|last| place.as_str() > last) {

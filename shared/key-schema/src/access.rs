@@ -5,7 +5,7 @@ use crate::entity::{
     GiftCardEntry, Guest, Invoice, InvoiceCounter, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return,
     Shipment, Stock, StockCell, UsernameClaim, ViewShard,
 };
-use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
+use crate::layout::{COPIED, Index, Layout, Pattern, PlaceText, Stored};
 
 /// One kind of request, on the partitions of one kind of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,9 +136,8 @@ impl Action {
 
 impl Access {
     /// Answers this access pattern by a Query.
-    pub const fn query<P: AccessPattern>() -> Self {
-        let Declaration { place, question: subject, .. } = P::DECLARED;
-        Self::new(Action::Query, place, subject)
+    pub const fn query<Parameters, Item>(pattern: Pattern<Parameters, Item>) -> Self {
+        Self::new(Action::Query, pattern.declared.place, pattern.declared.question)
     }
 
     /// Reads items of this kind by their keys.
@@ -234,13 +233,13 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::CustomerById;
+    use crate::layout::CUSTOMER_BY_ID;
     use crate::value::GuestSecret;
 
     #[test]
     fn an_access_of_guests_is_to_the_collection_of_every_guest_and_of_no_customer() {
         let secret: GuestSecret = "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A".parse().expect("a secret");
-        let keys = Access::query::<CustomerById>().of_guests().leading_keys(Layout::V1);
+        let keys = Access::query(CUSTOMER_BY_ID).of_guests().leading_keys(Layout::V1);
         let prefix = keys.strip_suffix('*').expect("a prefix");
         assert!(Guest::key_of(&secret.guest_id()).partition.starts_with(prefix));
         let customer = "guest".parse().expect("an id");

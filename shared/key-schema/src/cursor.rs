@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
-use crate::layout::AccessPattern;
+use crate::layout::Query;
 use crate::value::Invalid;
 
 /// The length of the checksum in bytes.
@@ -21,9 +21,9 @@ const CHECKSUM: usize = 6;
 /// than the position, and another layout may spell it longer.
 const LONGEST_SORT_KEY: usize = 1024 - 16;
 
-/// The cursor of a client that has read this pattern's list up to the sort key `position`.
-pub fn seal<P: AccessPattern>(pattern: &P, position: &str) -> String {
-    let mut bytes = checksum(pattern, position).to_vec();
+/// The cursor of a client that has read this list up to the sort key `position`.
+pub fn seal<Item>(list: &Query<Item>, position: &str) -> String {
+    let mut bytes = checksum(list, position).to_vec();
     bytes.extend_from_slice(position.as_bytes());
     URL_SAFE_NO_PAD.encode(bytes)
 }
@@ -32,16 +32,16 @@ pub fn seal<P: AccessPattern>(pattern: &P, position: &str) -> String {
 ///
 /// # Errors
 /// The cursor is broken, belongs to another list, or lies outside the requested range.
-pub fn open<P: AccessPattern>(pattern: &P, cursor: &str) -> Result<String, Invalid> {
+pub fn open<Item>(list: &Query<Item>, cursor: &str) -> Result<String, Invalid> {
     let position = || {
         let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let (sum, position) = bytes.split_at_checked(CHECKSUM)?;
         let position = str::from_utf8(position).ok()?;
         let is_key = position.len() < LONGEST_SORT_KEY && position.bytes().all(|byte| byte.is_ascii_graphic());
-        let is_valid = sum == checksum(pattern, position)
+        let is_valid = sum == checksum(list, position)
             && is_key
-            && pattern.range().contains(position)
-            && !pattern.rest(position).is_empty();
+            && list.range.contains(position)
+            && !list.rest(Some(position)).is_empty();
         is_valid.then(|| position.to_owned())
     };
     position().ok_or_else(invalid)
@@ -52,10 +52,10 @@ pub fn invalid() -> Invalid {
     Invalid::new("cursor must be the `next` of an earlier page of this list and range")
 }
 
-fn checksum<P: AccessPattern>(pattern: &P, position: &str) -> [u8; CHECKSUM] {
+fn checksum<Item>(list: &Query<Item>, position: &str) -> [u8; CHECKSUM] {
     let mut hash = Sha256::new();
-    hash.update([P::DECLARED.number]);
-    hash.update(pattern.partition());
+    hash.update([list.declared.number]);
+    hash.update(&list.partition);
     // A separator: no partition key contains a line feed.
     hash.update("\n");
     hash.update(position);
@@ -69,7 +69,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
     use super::*;
-    use crate::layout::{InvoicesOfCustomer, OrderById, ProductsOfCustomer, ProductsOfOrder};
+    use crate::layout::{INVOICES_OF_CUSTOMER, ORDER_BY_ID, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER};
     use crate::value::{CustomerId, OrderId, TimeRange};
     use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ mod tests {
         fn an_opened_cursor_holds_the_position_it_was_sealed_with(position in any_position()) {
             let ada = customer("ada");
             for issued in [TimeRange::default(), range("2026-01-01", "2027-01-01")] {
-                let pattern = InvoicesOfCustomer { customer: &ada, issued };
+                let pattern = INVOICES_OF_CUSTOMER.ask((&ada, &issued));
                 prop_assert_eq!(open(&pattern, &seal(&pattern, &position)), Ok(position.clone()));
             }
         }
@@ -101,7 +101,7 @@ mod tests {
             position in any_position(), at in any::<prop::sample::Index>(), other in "[A-Za-z0-9_-]",
         ) {
             let ada = customer("ada");
-            let pattern = InvoicesOfCustomer { customer: &ada, issued: TimeRange::default() };
+            let pattern = INVOICES_OF_CUSTOMER.ask((&ada, &TimeRange::default()));
             let mut cursor = seal(&pattern, &position);
             let at = at.index(cursor.len());
             prop_assume!(cursor[at..=at] != other);
@@ -113,8 +113,8 @@ mod tests {
         fn a_cursor_of_another_list_is_refused(position in any_position(), id in "[A-Za-z0-9_-]{1,8}") {
             let (ada, other) = (customer("ada"), customer(&id));
             prop_assume!(ada != other);
-            let invoices = |customer| InvoicesOfCustomer { customer, issued: TimeRange::default() };
-            let products = ProductsOfCustomer { customer: &ada, placed: TimeRange::default() };
+            let invoices = |customer| INVOICES_OF_CUSTOMER.ask((customer, &TimeRange::default()));
+            let products = PRODUCTS_OF_CUSTOMER.ask((&ada, &TimeRange::default()));
             let cursor = seal(&invoices(&ada), &position);
             prop_assert!(open(&invoices(&other), &cursor).is_err());
             prop_assert!(open(&products, &cursor).is_err());
@@ -124,12 +124,12 @@ mod tests {
         #[test]
         fn any_text_is_a_position_of_the_list_or_an_error(cursor in any::<String>(), position in any::<String>()) {
             let (ada, order) = (customer("ada"), "first".parse::<OrderId>().expect("an id"));
-            let pattern = InvoicesOfCustomer { customer: &ada, issued: TimeRange::default() };
+            let pattern = INVOICES_OF_CUSTOMER.ask((&ada, &TimeRange::default()));
             prop_assert!(open(&pattern, &cursor).is_err());
             // The checksum is not a secret, so a client can forge any cursor.
-            let whole = OrderById { id: &order };
+            let whole = ORDER_BY_ID.ask(&order);
             if let Ok(opened) = open(&whole, &seal(&whole, &position)) {
-                prop_assert!(opened == position && !whole.rest(&position).is_empty());
+                prop_assert!(opened == position && !whole.rest(Some(&position)).is_empty());
             }
         }
     }
@@ -137,15 +137,15 @@ mod tests {
     #[test]
     fn a_cursor_of_another_pattern_over_the_same_partition_is_refused() {
         let order = "first".parse().expect("an id");
-        let cursor = seal(&OrderById { id: &order }, "p#teapot");
-        assert!(open(&OrderById { id: &order }, &cursor).is_ok());
-        assert!(open(&ProductsOfOrder { order: &order }, &cursor).is_err());
+        let cursor = seal(&ORDER_BY_ID.ask(&order), "p#teapot");
+        assert!(open(&ORDER_BY_ID.ask(&order), &cursor).is_ok());
+        assert!(open(&PRODUCTS_OF_ORDER.ask(&order), &cursor).is_err());
     }
 
     #[test]
     fn a_position_outside_the_range_is_refused() {
         let ada = customer("ada");
-        let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
+        let january = INVOICES_OF_CUSTOMER.ask((&ada, &range("2026-01-01", "2026-02-01")));
         let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
         assert!(opens("i#2026-01-31T23:59:59.999Z#a"));
         for position in
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_forged_position_that_dynamodb_would_refuse_is_refused_here() {
         let ada = customer("ada");
-        let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
+        let january = INVOICES_OF_CUSTOMER.ask((&ada, &range("2026-01-01", "2026-02-01")));
         let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
         assert!(!opens("i#2026-02-01T00:00:00.000Z#"), "nothing follows the end of the range");
         let long = |bytes: usize| format!("{:a<bytes$}", "i#2026-01-02#");

@@ -101,7 +101,7 @@ fn pattern(declared: &Declaration) -> Vec<String> {
         },
         match bound {
             Bound::One => "one item".to_owned(),
-            Bound::Collection(most) => format!("at most {most} items"),
+            Bound::AtMost(most) => format!("at most {most} items"),
             Bound::All => "all items".to_owned(),
             Bound::Page => "a page".to_owned(),
         },

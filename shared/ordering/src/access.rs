@@ -7,7 +7,7 @@ use key_schema::entity::{
     Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order,
     OrderAddress, OrderItem, Product, QueuedOrder, ShippingRates, Stock, StockCell, Taxes,
 };
-use key_schema::layout::OrderById;
+use key_schema::layout::ORDER_BY_ID;
 use lambda::Grant;
 
 pub use changes::*;
@@ -26,7 +26,7 @@ pub const PLACE: &[Access] = &[
     Access::batch_get::<Stock>(),
     Access::batch_get::<StockCell>(),
     Access::batch_get::<Taxes>(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Order>(),
     Access::transact_get::<QueuedOrder>(),
     Access::transact_get::<Stock>(),

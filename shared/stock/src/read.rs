@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use key_schema::entity::{Product, Stock, WholeStock};
-use key_schema::layout::{CellsOfStock, Consistency, InStock, ProductById, WholeProduct};
+use key_schema::entity::{Product, Stock, StockCell, WholeStock};
+use key_schema::layout::{Consistency, InProduct, InStock, Key, WholeProduct};
 use key_schema::value::ProductId;
 use table::{Budget, Error, Reader};
 
@@ -50,12 +50,12 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
     let (mut first, mut mode) = (first, mode);
     // The loop repeats only if an admin changed the number of cells in between.
     while !first.cells.is_one() {
-        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
+        let keys = StockCell::keys_of(&first.product_id, first.cells);
         let items = match mode {
-            ReadMode::Eventual | ReadMode::Strong => reader.batch(pattern.keys(), mode.consistency(), budget).await?,
-            ReadMode::Snapshot => snapshot(reader, &pattern, budget).await?,
+            ReadMode::Eventual | ReadMode::Strong => reader.batch(keys, mode.consistency(), budget).await?,
+            ReadMode::Snapshot => snapshot(reader, keys, budget).await?,
         };
-        match pattern.assemble(items) {
+        match InStock::assemble(first.cells, items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
             Err(None) => {
@@ -67,14 +67,14 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
 }
 
 /// The cells of a snapshot read, proved by [`Proof`].
-async fn snapshot(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
+async fn snapshot(reader: &Reader, keys: Vec<Key>, budget: Budget) -> Result<Vec<InStock>, Error> {
     let mut proof = Proof::default();
     let mut retries = budget.retries();
     loop {
-        let items = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
+        let items = reader.batch(keys.clone(), Consistency::Strong, budget).await?;
         match proof.found(items) {
             NextRead::None(items) => return Ok(items),
-            NextRead::Snapshot => return reader.transact_get(pattern.keys(), budget).await,
+            NextRead::Snapshot => return reader.transact_get(keys, budget).await,
             NextRead::Cells { backoff } => {
                 if backoff && !retries.pause().await {
                     return Err(Error::contention("units were moved between cells for too long"));
@@ -179,7 +179,7 @@ pub async fn product(
 ) -> Result<Option<(Product, WholeStock)>, Error> {
     let keys = vec![Product::key_of(id), Stock::key_of(id)];
     let items = reader.batch(keys, mode.consistency(), budget).await?;
-    let Some(WholeProduct { product, stock, .. }) = ProductById::assemble(items) else { return Ok(None) };
+    let Some(WholeProduct { product, stock, .. }) = InProduct::assemble(items) else { return Ok(None) };
     Ok(Some((product, whole(reader, stock, mode, budget).await?)))
 }
 

@@ -36,7 +36,7 @@ impl Pairs {
             Reads::Range { range, .. } if range.is_empty() => Ok(Answered::default()),
             Reads::Range { partition, range } => {
                 let (partition, range) = (partition.clone(), range.clone());
-                let (items, position) = self.reader.query_range(home, declared, partition, range, limit).await?;
+                let (items, position) = self.reader.query_in(home, declared, partition, range, limit).await?;
                 Ok(Answered { items, position })
             }
             Reads::Batch(keys) => {

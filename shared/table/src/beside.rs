@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join;
-use key_schema::layout::{AccessPattern, COPIED, Consistency, Direction, Index, Key, SortRange};
+use key_schema::layout::{COPIED, Consistency, Declaration, Direction, Index, Key, SortRange};
 use lambda::{Measure, chain, metrics};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
@@ -32,23 +32,24 @@ const LAG: Duration = Duration::from_millis(500);
 type Listed = (Vec<Item>, Option<String>);
 
 impl Reader {
-    pub(crate) async fn query_both<P: AccessPattern>(
+    pub(crate) async fn query_both(
         &self,
         homes: [&Home; 2],
-        pattern: &P,
+        declared: &Declaration,
+        partition: String,
         range: SortRange,
         limit: Option<u8>,
     ) -> Result<Listed, Error> {
-        let read = |home| self.query_in(home, pattern, range.clone(), limit);
+        let read = |home| self.query_in(home, declared, partition.clone(), range.clone(), limit);
         let found = read(homes[0]);
         let (found, beside) = join(found, timeout(PATIENCE, read(homes[1]))).await;
         let found = found?;
         let Some(beside) = answer(beside) else { return Ok(found) };
-        let first = differences(common::<P>(&found, &beside));
+        let first = differences(common(declared, &found, &beside));
         if !first.is_empty() {
-            pause(P::DECLARED.consistency).await;
+            pause(declared.consistency).await;
             if let Some((ours, theirs)) = Box::pin(again(read(homes[0]), read(homes[1]))).await {
-                report(&first, differences(common::<P>(&ours, &theirs)));
+                report(&first, differences(common(declared, &ours, &theirs)));
             }
         }
         Ok(found)
@@ -137,10 +138,10 @@ fn report(first: &Differences, mut second: Differences) {
 
 /// The items of the part of a list that both reads have covered. A read with a limit stops earlier in the table that has
 /// more items.
-fn common<P: AccessPattern>(ours: &Listed, theirs: &Listed) -> [Vec<Item>; 2] {
-    let (_, sort) = P::DECLARED.place.index.attributes();
+fn common(declared: &Declaration, ours: &Listed, theirs: &Listed) -> [Vec<Item>; 2] {
+    let (_, sort) = declared.place.index.attributes();
     let ends = [&ours.1, &theirs.1].into_iter().flatten();
-    let (end, is_ascending) = match P::DECLARED.direction {
+    let (end, is_ascending) = match declared.direction {
         Direction::Ascending => (ends.min(), true),
         Direction::Descending => (ends.max(), false),
     };
@@ -188,7 +189,7 @@ fn differences([ours, theirs]: [Vec<Item>; 2]) -> Differences {
 
 #[cfg(test)]
 mod tests {
-    use key_schema::layout::OrdersOfCustomer;
+    use key_schema::layout::ORDERS_OF_CUSTOMER;
 
     use super::*;
 
@@ -218,7 +219,7 @@ mod tests {
         };
         // Newest first. The second table lacks an order, so its page goes further.
         let (ours, theirs) = (listed(&["o#4", "o#3"], Some("o#3")), listed(&["o#4", "o#2"], Some("o#2")));
-        let differ = differences(common::<OrdersOfCustomer<'_>>(&ours, &theirs));
+        let differ = differences(common(&ORDERS_OF_CUSTOMER.declared, &ours, &theirs));
         assert_eq!(differ.into_keys().collect::<Vec<_>>(), [("o#3".to_owned(), "o#3".to_owned())]);
     }
 }

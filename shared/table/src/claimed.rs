@@ -1,13 +1,13 @@
 //! Guests whom a customer has claimed.
 
 use key_schema::access::Access;
-use key_schema::layout::CustomerById;
+use key_schema::layout::{CUSTOMER_BY_ID, InCustomer};
 use key_schema::value::{CustomerId, Timestamp};
 
 use crate::{Error, Reader};
 
 /// The requests of [`Reader::may_access`].
-pub const MAY_ACCESS: &[Access] = &[Access::query::<CustomerById>().of_guests()];
+pub const MAY_ACCESS: &[Access] = &[Access::query(CUSTOMER_BY_ID).of_guests()];
 
 impl Reader {
     /// Whether this customer may see and change what belongs to `owner`. Staff, who are `None`, may. So may the owner, and
@@ -24,8 +24,8 @@ impl Reader {
         if !owner.is_guest() || customer.is_guest() {
             return Ok(false);
         }
-        let items = self.collection(&CustomerById { id: owner }).await?;
-        let guest = CustomerById::guest(&items).filter(|guest| !guest.is_expired(Timestamp::now()));
+        let items = self.collection(&CUSTOMER_BY_ID.ask(owner)).await?;
+        let guest = InCustomer::guest(&items).filter(|guest| !guest.is_expired(Timestamp::now()));
         Ok(guest.is_some_and(|guest| guest.is_claimed_by(customer)))
     }
 }

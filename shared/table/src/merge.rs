@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use key_schema::cursor;
-use key_schema::layout::{AccessPattern, Direction, share_of_page};
+use key_schema::layout::{Direction, Query, share_of_page};
 use key_schema::page::{Page, PageRequest};
+use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
-use crate::read::remaining;
 use crate::{Error, Reader};
 
 impl Reader {
-    /// One page of a list that is spread over shards, in the order of the sort keys. Every shard is an access pattern of
-    /// its own, all with the same range. Takes the requests of [`merged_after`](Self::merged_after).
-    pub async fn merged<P: AccessPattern>(&self, shards: &[P], page: &PageRequest) -> Result<Page<P::Item>, Error> {
-        // The first shard's pattern seals and opens the cursor for all of them.
+    /// One page of a list that is spread over shards, in the order of the sort keys. Every shard is a query of its own,
+    /// all with the same range. Takes the requests of [`merged_after`](Self::merged_after).
+    pub async fn merged<T: DeserializeOwned>(&self, shards: &[Query<T>], page: &PageRequest) -> Result<Page<T>, Error> {
+        // The first shard's query seals and opens the cursor for all of them.
         let Some(first) = shards.first() else { return Ok(Page { items: Vec::new(), next: None }) };
         let position = page.cursor.as_ref().map(|cursor| cursor::open(first, cursor)).transpose()?;
         let (items, stopped) = self.merged_after(shards, position.as_deref(), page.limit).await?;
@@ -30,31 +30,33 @@ impl Reader {
     ///
     /// A walk over all pages returns every item that existed when it began exactly once, even if the number of shards
     /// changes meanwhile: each page continues every shard after the same sort key, no matter which shard that key is in.
-    pub async fn merged_after<P: AccessPattern>(
+    pub async fn merged_after<T: DeserializeOwned>(
         &self,
-        shards: &[P],
+        shards: &[Query<T>],
         position: Option<&str>,
         limit: u8,
-    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+    ) -> Result<(Vec<T>, Option<String>), Error> {
         let (items, stopped) = self.merged_items(shards, position, limit).await?;
         Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
     }
 
     /// The items of [`merged_after`](Self::merged_after), which need not be readable.
-    pub(crate) async fn merged_items<P: AccessPattern>(
+    pub(crate) async fn merged_items<T>(
         &self,
-        shards: &[P],
+        shards: &[Query<T>],
         position: Option<&str>,
         limit: u8,
     ) -> Result<(Vec<Item>, Option<String>), Error> {
-        if let [only] = shards {
-            return self.query(only, remaining(only, position), Some(limit)).await;
-        }
-        debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest sort keys first");
-        let mut pending: Vec<_> = shards.iter().map(|shard| (shard, remaining(shard, position))).collect();
+        let declared = match shards {
+            [] => return Ok((Vec::new(), None)),
+            [only] => return self.query(only, only.rest(position), Some(limit)).await,
+            [first, ..] => &first.declared,
+        };
+        debug_assert_eq!(declared.direction, Direction::Ascending, "the merge takes the lowest sort keys first");
+        let mut pending: Vec<_> = shards.iter().map(|shard| (shard, shard.rest(position))).collect();
         let mut share = share_of_page(limit, shards.len());
 
-        let (_, sort) = P::DECLARED.place.index.attributes();
+        let (_, sort) = declared.place.index.attributes();
         let (mut found, mut stopped) = (BTreeMap::new(), Vec::new());
         let wanted = usize::from(limit);
         while !pending.is_empty() {
@@ -71,10 +73,10 @@ impl Reader {
             // The page, and whether another one follows, is known once every shard has been read up to the item after
             // the page's last one. A shard that stopped before that item is queried again.
             let after = found.keys().nth(wanted);
-            let is_behind = |(_, end): &(&P, String)| after.is_none_or(|after| end < after);
+            let is_behind = |(_, end): &(&Query<T>, String)| after.is_none_or(|after| end < after);
             let (behind, ahead) = stopped.into_iter().partition(is_behind);
             stopped = ahead;
-            pending = behind.into_iter().map(|(shard, end)| (shard, remaining(shard, Some(&end)))).collect();
+            pending = behind.into_iter().map(|(shard, end)| (shard, shard.rest(Some(&end)))).collect();
             share = share.saturating_mul(2).min(limit);
         }
 

@@ -2,13 +2,15 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{Invoice, WholeOrder};
-use key_schema::layout::{ImportedInvoiceById, InvoiceById, OrderById, OrderState, PaymentsOfInvoice, Torn};
+use key_schema::layout::{
+    IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, InOrder, ORDER_BY_ID, OrderState, PAYMENTS_OF_INVOICE, Torn,
+};
 use key_schema::value::{InvoiceId, OrderId};
 
 use crate::{Budget, Error, Reader};
 
 /// The requests of the reads of an invoice by its id.
-pub const INVOICE: &[Access] = &[Access::query::<InvoiceById>(), Access::query::<ImportedInvoiceById>()];
+pub const INVOICE: &[Access] = &[Access::query(INVOICE_BY_ID), Access::query(IMPORTED_INVOICE_BY_ID)];
 
 impl Reader {
     /// An invoice by its id. One request.
@@ -17,8 +19,8 @@ impl Reader {
     /// imported invoice with an id of another shop is read from the index, which may be behind.
     pub async fn invoice(&self, id: &InvoiceId) -> Result<Option<Invoice>, Error> {
         match id.order() {
-            Some(order) => self.one(&InvoiceById { order: &order, id }).await,
-            None => self.one(&ImportedInvoiceById { id }).await,
+            Some(order) => self.one(&INVOICE_BY_ID.ask((&order, id))).await,
+            None => self.one(&IMPORTED_INVOICE_BY_ID.ask(id)).await,
         }
     }
 
@@ -26,8 +28,8 @@ impl Reader {
     /// "payments of an invoice".
     pub async fn payments(&self, invoice: &InvoiceId) -> Result<Option<Invoice>, Error> {
         match invoice.order() {
-            Some(order) => self.one(&PaymentsOfInvoice { order: &order, invoice }).await,
-            None => self.one(&ImportedInvoiceById { id: invoice }).await,
+            Some(order) => self.one(&PAYMENTS_OF_INVOICE.ask((&order, invoice))).await,
+            None => self.one(&IMPORTED_INVOICE_BY_ID.ask(invoice)).await,
         }
     }
 
@@ -36,7 +38,7 @@ impl Reader {
     pub async fn order_of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error> {
         match id.order() {
             Some(order) => Ok(Some(order)),
-            None => Ok(self.one(&ImportedInvoiceById { id }).await?.map(|invoice| invoice.order_id)),
+            None => Ok(self.one(&IMPORTED_INVOICE_BY_ID.ask(id)).await?.map(|invoice| invoice.order_id)),
         }
     }
 
@@ -53,7 +55,7 @@ impl Reader {
     pub async fn order_state(&self, id: &OrderId, budget: Budget) -> Result<Option<OrderState>, Error> {
         let mut retries = budget.retries();
         loop {
-            match OrderById::assemble(self.collection(&OrderById { id }).await?) {
+            match InOrder::assemble(self.collection(&ORDER_BY_ID.ask(id)).await?) {
                 Ok(order) => return Ok(order),
                 Err(Torn) if retries.pause().await => {}
                 Err(Torn) => return Err(Error::contention("an order was being written for too long")),

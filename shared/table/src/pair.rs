@@ -5,14 +5,14 @@
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use key_schema::entity::Side;
-use key_schema::layout::{AccessPattern, COPIED, Key};
+use key_schema::layout::{COPIED, Key, Query};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
 
 use crate::commit::Attempt;
 use crate::home::Home;
 use crate::item::{self, Item};
-use crate::read::{Batch, remaining};
+use crate::read::Batch;
 use crate::transact_get::gets_in;
 use crate::{Budget, Commit, Condition, Error, Meter, ReadMeter, Reader, Write, Writer};
 
@@ -163,17 +163,18 @@ impl Pairs {
         items.into_iter().map(item::read).collect()
     }
 
-    /// The first items of an access pattern in this table after a position, and the position of the last of them if there
+    /// The first items of a list in this table after a position, and the position of the last of them if there
     /// may be more. One request.
-    pub async fn list<P: AccessPattern>(
+    pub async fn list<T: DeserializeOwned>(
         &self,
         side: Side,
-        pattern: &P,
+        query: &Query<T>,
         position: Option<&str>,
         limit: u8,
-    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
-        let range = remaining(pattern, position);
-        let (items, stopped) = self.reader.query_in(self.home(side), pattern, range, Some(limit)).await?;
+    ) -> Result<(Vec<T>, Option<String>), Error> {
+        let (partition, range) = (query.partition.clone(), query.rest(position));
+        let read = self.reader.query_in(self.home(side), &query.declared, partition, range, Some(limit));
+        let (items, stopped) = read.await?;
         Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
     }
 

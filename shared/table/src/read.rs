@@ -3,7 +3,7 @@
 use std::slice;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
-use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Index, Key, SortRange};
+use key_schema::layout::{Bound, Consistency, Declaration, Direction, Index, Key, Query, SortRange};
 use key_schema::page::{Page, PageRequest};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
@@ -47,45 +47,45 @@ impl Reader {
         Self { meter: Some(meter.clone()), ..self }
     }
 
-    /// The only item of an access pattern. One request.
-    pub async fn one<P: AccessPattern>(&self, pattern: &P) -> Result<Option<P::Item>, Error> {
-        debug_assert_eq!(P::DECLARED.bound, Bound::One);
-        let (items, _) = self.query(pattern, pattern.range(), Some(1)).await?;
+    /// The only item of an answer. One request.
+    pub async fn one<T: DeserializeOwned>(&self, query: &Query<T>) -> Result<Option<T>, Error> {
+        debug_assert_eq!(query.declared.bound, Bound::One);
+        let (items, _) = self.query(query, query.range.clone(), Some(1)).await?;
         items.into_iter().next().map(item::read).transpose()
     }
 
-    /// All items of an access pattern. One request for each megabyte.
-    pub async fn collection<P: AccessPattern>(&self, pattern: &P) -> Result<Vec<P::Item>, Error> {
+    /// All items of an answer. One request for each megabyte.
+    pub async fn collection<T: DeserializeOwned>(&self, query: &Query<T>) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
-        let mut range = pattern.range();
+        let mut range = query.range.clone();
         loop {
-            let (items, position) = self.query(pattern, range, None).await?;
+            let (items, position) = self.query(query, range, None).await?;
             for item in items {
                 found.push(item::read(item)?);
             }
             match position {
-                Some(position) => range = pattern.rest(&position),
+                Some(position) => range = query.rest(Some(&position)),
                 None => return Ok(found),
             }
         }
     }
 
-    /// One page of an access pattern's list. One request.
-    pub async fn page<P: AccessPattern>(&self, pattern: &P, page: &PageRequest) -> Result<Page<P::Item>, Error> {
-        self.merged(slice::from_ref(pattern), page).await
+    /// One page of a list. One request.
+    pub async fn page<T: DeserializeOwned>(&self, query: &Query<T>, page: &PageRequest) -> Result<Page<T>, Error> {
+        self.merged(slice::from_ref(query), page).await
     }
 
-    /// At most `limit` items of an access pattern's list after a position, and the position of the last of them if
-    /// there may be more. One request.
+    /// At most `limit` items of a list after a position, and the position of the last of them if there may be more. One
+    /// request.
     ///
     /// Positions are sort keys and stay inside the system. Clients get cursors: [`page`](Self::page).
-    pub async fn after<P: AccessPattern>(
+    pub async fn after<T: DeserializeOwned>(
         &self,
-        pattern: &P,
+        query: &Query<T>,
         position: Option<&str>,
         limit: u8,
-    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
-        self.merged_after(slice::from_ref(pattern), position, limit).await
+    ) -> Result<(Vec<T>, Option<String>), Error> {
+        self.merged_after(slice::from_ref(query), position, limit).await
     }
 
     /// The items with these keys, at most 100, in no order. Items that do not exist are left out.
@@ -121,31 +121,22 @@ impl Reader {
 
     /// The items of one Query, and the sort key at which it stopped if it did not reach the end of the range. That sort
     /// key and those of the items are canonical.
-    pub(crate) async fn query<P: AccessPattern>(
+    pub(crate) async fn query<T>(
         &self,
-        pattern: &P,
+        query: &Query<T>,
         range: SortRange,
         limit: Option<u8>,
     ) -> Result<(Vec<Item>, Option<String>), Error> {
         let homes = self.table.homes().await?;
+        let (declared, partition) = (&query.declared, query.partition.clone());
         match homes.beside {
-            None => self.query_in(homes.leader, pattern, range, limit).await,
-            Some(other) => Box::pin(self.query_both([homes.leader, other], pattern, range, limit)).await,
+            None => self.query_in(homes.leader, declared, partition, range, limit).await,
+            Some(other) => Box::pin(self.query_both([homes.leader, other], declared, partition, range, limit)).await,
         }
     }
 
-    pub(crate) async fn query_in<P: AccessPattern>(
-        &self,
-        home: &Home,
-        pattern: &P,
-        range: SortRange,
-        limit: Option<u8>,
-    ) -> Result<(Vec<Item>, Option<String>), Error> {
-        self.query_range(home, &P::DECLARED, pattern.partition(), range, limit).await
-    }
-
-    /// The same for a pattern as data. The partition is canonical.
-    pub(crate) async fn query_range(
+    /// The same in one of the tables. The partition is canonical.
+    pub(crate) async fn query_in(
         &self,
         home: &Home,
         declared: &Declaration,
@@ -258,9 +249,4 @@ impl Table {
             }
         }
     }
-}
-
-/// The range of a list after a position; the whole range without one.
-pub(crate) fn remaining<P: AccessPattern>(pattern: &P, position: Option<&str>) -> SortRange {
-    position.map_or_else(|| pattern.range(), |position| pattern.rest(position))
 }

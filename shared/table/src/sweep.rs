@@ -1,15 +1,16 @@
 //! Working through a list that is spread over shards, as schedules do.
 
-use key_schema::layout::AccessPattern;
+use key_schema::layout::Query;
+use serde::de::DeserializeOwned;
 use tracing::error;
 
 use crate::{Error, Reader, item};
 
 /// A list from its beginning, page by page.
 #[derive(Debug)]
-pub struct Sweep<'a, P> {
+pub struct Sweep<'a, T> {
     reader: &'a Reader,
-    shards: &'a [P],
+    shards: &'a [Query<T>],
     limit: u8,
     /// The position of the last page's last item. `None` before the first page.
     position: Option<String>,
@@ -28,17 +29,17 @@ pub struct Swept<T> {
 
 impl Reader {
     /// A sweep of the list with these shards, in pages of at most `limit` items.
-    pub fn sweep<'a, P: AccessPattern>(&'a self, shards: &'a [P], limit: u8) -> Sweep<'a, P> {
+    pub fn sweep<'a, T>(&'a self, shards: &'a [Query<T>], limit: u8) -> Sweep<'a, T> {
         Sweep { reader: self, shards, limit, position: None, is_over: false }
     }
 }
 
-impl<P: AccessPattern> Sweep<'_, P> {
+impl<T: DeserializeOwned> Sweep<'_, T> {
     /// The next page, with the requests of [`Reader::merged_after`]. `None` at the end of the list.
     ///
     /// # Errors
     /// Those of any read.
-    pub async fn next(&mut self) -> Result<Option<Swept<P::Item>>, Error> {
+    pub async fn next(&mut self) -> Result<Option<Swept<T>>, Error> {
         if self.is_over {
             return Ok(None);
         }

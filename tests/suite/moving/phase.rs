@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use key_schema::entity::Phase;
-use key_schema::layout::CartOfCustomer;
+use key_schema::layout::CART_OF_CUSTOMER;
 use lambda::FromEnvironment as _;
 use shop::log::Log;
 use table::Reader;
@@ -35,7 +35,7 @@ async fn concurrent_requests_of_an_environment_share_one_read_of_the_phase() {
     let (begin, mut reads) = (Instant::now(), 0);
     for _ in 0..4 {
         proxy.take_calls();
-        let pattern = CartOfCustomer { customer: &customer };
+        let pattern = CART_OF_CUSTOMER.ask(&customer);
         let found = join_all((0..40).map(|_| reader.one(&pattern))).await;
         assert!(found.into_iter().all(|found| found.expect("an answer").is_none()));
         let calls = proxy.take_calls();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use counting::{Aggregate, Fold, Folding, Work};
 use futures_util::future::{join, join_all, try_join_all};
 use key_schema::entity::{FoldLease, ParkedCounts};
-use key_schema::layout::{Consistency, CountsParked, Key};
+use key_schema::layout::{COUNTS_PARKED, Consistency, Key, Query, in_shards};
 use key_schema::value::{HolderId, Timestamp};
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use tokio::time::Instant;
@@ -64,7 +64,7 @@ impl Folder {
 
     /// The time of the group's oldest parked counts, of any release.
     async fn parked_since(&self, group: u8) -> Result<Option<Timestamp>, Error> {
-        let lists = CountsParked::in_lists(group);
+        let lists = in_shards(ParkedCounts::LISTS, |list| COUNTS_PARKED.ask((&group, &list)));
         let oldest = try_join_all(lists.iter().map(|list| self.reader.after(list, None, 1))).await?;
         Ok(oldest.into_iter().flat_map(|(parked, _)| parked).map(|parked| parked.parked_at).min())
     }
@@ -155,13 +155,13 @@ impl Folder {
 
     /// The oldest parked counts of the group that this release knows.
     async fn list(&self, group: u8) -> Result<Vec<ParkedCounts>, Error> {
-        let lists = CountsParked::in_lists(group);
+        let lists = in_shards(ParkedCounts::LISTS, |list| COUNTS_PARKED.ask((&group, &list)));
         let mut parked = try_join_all(lists.iter().map(|list| self.oldest(list))).await?.concat();
         parked.sort_by_key(|parked| parked.parked_at);
         Ok(parked)
     }
 
-    async fn oldest(&self, list: &CountsParked) -> Result<Vec<ParkedCounts>, Error> {
+    async fn oldest(&self, list: &Query<ParkedCounts>) -> Result<Vec<ParkedCounts>, Error> {
         let mut position = None;
         loop {
             let (mut parked, stopped) = self.reader.after(list, position.as_deref(), PAGE_SIZE).await?;

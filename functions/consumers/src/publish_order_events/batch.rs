@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use key_schema::entity::Order;
-use key_schema::layout::ProductsOfOrder;
+use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::{SequenceNumber, Timestamp};
 use order_events::{Draft, OrderPlaced, Waiting, drafts_of};
 use stream::{Delivered, LostRecords};
@@ -184,7 +184,7 @@ async fn with_lines(
     order: Order,
     written_at: Timestamp,
 ) -> (usize, Option<Unfinished>) {
-    let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
+    let lines = table.collection(&PRODUCTS_OF_ORDER.ask(&order.order_id)).await;
     let open = match lines {
         Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
             Ok(event) => Some(Unfinished::ready(event, written_at)),

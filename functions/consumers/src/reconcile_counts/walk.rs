@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use counting::{Aggregate, Bounds, Counts};
 use futures_util::future::{join_all, try_join, try_join_all};
 use key_schema::entity::{Order, OrderLine, OrderStatus, WholeOrder};
-use key_schema::layout::{OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
+use key_schema::layout::{ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS, in_shards};
 use key_schema::value::{CustomerId, Day, Days, OrderId, ProductId, TimeRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::Error;
@@ -153,13 +153,13 @@ impl Walk {
         let placed = Days::new(day, day.plus(1))?.moments();
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::ALL {
-            let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
+            let lists = in_shards(of.status_shards.0, |shard| ORDERS_OF_STATUS.ask((&status, &shard, &placed)));
             let limit = of.reads.sizes.day_page;
             let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), limit));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
             for (orders, stopped) in pages {
                 seen_up_to = seen_up_to.into_iter().chain(stopped).min();
-                found.extend(orders.into_iter().map(|order| (OrdersOfStatus::position(&order), order)));
+                found.extend(orders.into_iter().map(|order| (order.position(), order)));
             }
         }
         found.retain(|place, _| seen_up_to.as_ref().is_none_or(|end| place <= end));
@@ -167,7 +167,7 @@ impl Walk {
     }
 
     async fn step_customer(&mut self, of: &Reconciler, customer: &CustomerId) -> Result<bool, Error> {
-        let list = OrdersOfCustomer { customer, placed: TimeRange::default() };
+        let list = ORDERS_OF_CUSTOMER.ask((customer, &TimeRange::default()));
         let page = of.reads.reader.after(&list, self.position.as_deref(), of.reads.sizes.page);
         let (orders, position) = of.reads.paced(1.0, page).await?;
         for order in of.reads.headers(orders).await? {
@@ -180,7 +180,7 @@ impl Walk {
 
     async fn step_product(&mut self, of: &Reconciler, product: &ProductId) -> Result<bool, Error> {
         let ever = TimeRange::default();
-        let shards = OrdersOfProduct::in_shards(product, of.product_shards.0, &ever);
+        let shards = in_shards(of.product_shards.0, |shard| ORDERS_OF_PRODUCT.ask((product, &shard, &ever)));
         let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), of.reads.sizes.page);
         let (items, position) = of.reads.paced(units(shards.len()), page).await?;
         let ids: Vec<_> = items.iter().map(|item| item.order_id.clone()).collect();
@@ -214,18 +214,19 @@ async fn read(
 /// The order's customer and products, except those that have a later order in the run's days.
 async fn seen_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
     let reader = &of.reads.reader;
-    let list = OrdersOfCustomer { customer: &order.customer_id, placed: run.moments() };
+    let list = ORDERS_OF_CUSTOMER.ask((&order.customer_id, &run.moments()));
     let of_customer = async {
         // This list is sorted newest first.
         let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
         let is_last = newest.first().is_none_or(|newest| newest.order_id == order.order_id);
         Ok::<_, Error>(is_last.then(|| Aggregate::Customer(order.customer_id.clone())))
     };
-    let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
+    let (placed, position) = (run.moments(), order.position());
     let of_products = lines.iter().map(async |line| {
         // Sequential: a product that sells well has a later order in one of the first shards, and the others are not
         // read.
-        for shard in OrdersOfProduct::in_shards(&line.product_id, of.product_shards.0, &placed) {
+        for shard in in_shards(of.product_shards.0, |shard| ORDERS_OF_PRODUCT.ask((&line.product_id, &shard, &placed)))
+        {
             let (later, _) = of.reads.paced(0.5, reader.after(&shard, Some(&position), 1)).await?;
             if !later.is_empty() {
                 return Ok(None);

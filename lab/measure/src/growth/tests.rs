@@ -1,7 +1,7 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use indicatif::ProgressBar;
-use key_schema::layout::{AccessPattern as _, Declaration, ImportedInvoiceById, PATTERNS};
+use key_schema::layout::{Declaration, IMPORTED_INVOICE_BY_ID, PATTERNS};
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
@@ -32,7 +32,7 @@ async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page(
 async fn every_access_pattern_is_measured() {
     let asked: Vec<_> = measured(400).await.into_iter().map(|operation| operation.what).collect();
     // This shop has no imported invoice.
-    let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != ImportedInvoiceById::DECLARED.question);
+    let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != IMPORTED_INVOICE_BY_ID.declared.question);
     for Declaration { number, question, .. } in patterns() {
         // Access patterns with the same result share a number.
         let ways = patterns().filter(|pattern| pattern.number == *number).count();

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Guest, Order, Product, StockCell};
-use key_schema::layout::{
-    CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct,
-};
+use key_schema::layout::{ENTITY_TYPE, InOrder, InProduct, InStock, OrderState, WholeProduct};
 use key_schema::value::{Money, ProductId};
 use serde::de::DeserializeOwned;
 use table::{Rendered, WriteKind, read_item, write_item};
@@ -176,7 +174,7 @@ fn record(collection: &[(Numbered, table::Item)], cells: &BTreeMap<ProductId, Ve
     if one(Order::TYPE).is_some() {
         let items: Vec<InOrder> = all(collection)?;
         let due = due_since(&items);
-        return match OrderById::assemble(items) {
+        return match InOrder::assemble(items) {
             Ok(Some(OrderState::Placed(whole))) if whole.is_consistent() => {
                 Ok(Record::Order(Box::new(OrderRecord::of(&whole, due))))
             }
@@ -184,14 +182,14 @@ fn record(collection: &[(Numbered, table::Item)], cells: &BTreeMap<ProductId, Ve
         };
     }
     if one(Product::TYPE).is_some() {
-        let whole = ProductById::assemble(all(collection)?).context("a product needs its stock")?;
+        let whole = InProduct::assemble(all(collection)?).context("a product needs its stock")?;
         let WholeProduct { product, long_description, stock: first, .. } = whole;
         let description = product.whole_description(long_description);
         let description = description.context("the product and its description do not belong together")?;
-        let pattern = CellsOfStock { product: &product.product_id, cells: first.cells };
         let others = cells.get(&product.product_id).into_iter().flatten().cloned();
         let stock = [InStock::Stock(first.clone())].into_iter().chain(others.map(InStock::StockCell)).collect();
-        let stock = pattern.assemble(stock).ok().context("the cells of its stock do not belong together")?;
+        let stock =
+            InStock::assemble(first.cells, stock).ok().context("the cells of its stock do not belong together")?;
         return Ok(Record::Product(ProductRecord::of(product, description, &stock)));
     }
     if let Some(customer) = one(Customer::TYPE) {

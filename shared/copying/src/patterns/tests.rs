@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use key_schema::entity::OrderStatus;
-use key_schema::layout::{COPIED, EXPIRES_AT, OrdersOfCustomer, OrdersOfStatus};
+use key_schema::layout::{COPIED, EXPIRES_AT, ORDERS_OF_CUSTOMER, ORDERS_OF_STATUS};
 use key_schema::value::{CustomerId, TimeRange};
 
 use super::*;
@@ -21,7 +21,7 @@ fn orders(sorts: &[&str], position: Option<&str>) -> Answered {
 
 fn question() -> Question {
     let customer: CustomerId = "ada".parse().expect("an id");
-    Question::of(&OrdersOfCustomer { customer: &customer, placed: TimeRange::default() })
+    ORDERS_OF_CUSTOMER.ask((&customer, &TimeRange::default())).into()
 }
 
 fn differing(ours: &Answered, theirs: &Answered) -> Vec<String> {
@@ -71,7 +71,7 @@ fn marks_of_copies_and_expired_items_do_not_count_and_contents_do() {
 #[test]
 fn a_wrong_key_differs_in_the_list_of_its_index_alone() {
     let placed = TimeRange::default();
-    let by_status = Question::of(&OrdersOfStatus { status: OrderStatus::Pending, shard: 0, placed: &placed });
+    let by_status = ORDERS_OF_STATUS.ask((&OrderStatus::Pending, &0, &placed)).into();
     let keys = |sort: &str| vec![item("o#1", &[("GSI1PK", "s#PENDING#0"), ("GSI1SK", sort), ("GSI2SK", "o#1")])];
     let answers = ["2026-01-01", "2026-01-02"].map(|sort| Answered { items: keys(sort), position: None });
     let [right, wrong] = &answers;

@@ -1,19 +1,16 @@
 //! Address books, and the addresses of orders. They are in no index.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 28 [`AddressesOfCustomer`] | table | `c#{customerId}` | `addresses` |
 
-use crate::entity::{CustomerAddresses, Entity as _, OrderAddress};
+use crate::entity::{CustomerAddresses, OrderAddress};
 use crate::value::{CustomerId, OrderId};
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    customer, order,
-};
+use super::{Key, Pattern, Place, PlaceText, Stored, Template, customer, order};
 
-const BOOK: Place<(CustomerId,), ()> = Place::table(customer::COLLECTION, Template::new("addresses"));
-const OF_ORDER: Place<(OrderId,), ()> = Place::table(order::COLLECTION, Template::new("address"));
+const BOOK: Place<CustomerId, ()> = Place::table(customer::COLLECTION, Template::new("addresses"));
+const OF_ORDER: Place<OrderId, ()> = Place::table(order::COLLECTION, Template::new("address"));
+
+/// A customer's address book.
+pub const ADDRESSES_OF_CUSTOMER: Pattern<CustomerId, CustomerAddresses> =
+    BOOK.one(28, "the address book of a customer");
 
 impl Stored for CustomerAddresses {
     const PLACES: &'static [PlaceText] = &[BOOK.text()];
@@ -26,7 +23,7 @@ impl Stored for CustomerAddresses {
 impl CustomerAddresses {
     /// The key of a customer's address book.
     pub fn key_of(customer: &CustomerId) -> Key {
-        BOOK.key((customer,), ())
+        BOOK.key(customer, ())
     }
 }
 
@@ -41,33 +38,6 @@ impl Stored for OrderAddress {
 impl OrderAddress {
     /// The key of an order's address.
     pub fn key_of(order: &OrderId) -> Key {
-        OF_ORDER.key((order,), ())
-    }
-}
-
-/// A customer's address book.
-pub struct AddressesOfCustomer<'a> {
-    pub customer: &'a CustomerId,
-}
-
-impl AccessPattern for AddressesOfCustomer<'_> {
-    type Item = CustomerAddresses;
-
-    const DECLARED: Declaration = Declaration {
-        number: 28,
-        question: "the address book of a customer",
-        place: BOOK.text(),
-        entities: &[CustomerAddresses::TYPE],
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        bound: Bound::One,
-    };
-
-    fn partition(&self) -> String {
-        BOOK.partition.fill((self.customer,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Exactly(BOOK.sort.fill(()))
+        OF_ORDER.key(order, ())
     }
 }

@@ -1,74 +1,29 @@
 //! The categories of the catalogue, each with its number of products. They share one partition, because lists begin with
 //! all of them and a category changes only when a product is added or moved.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 25 [`Categories`] | table | `categories` | `cat#{category}` |
-//! | 26 [`ProductsOfShop`] | table | `categories` | `cat#{category}` |
 
 use crate::cursor;
-use crate::entity::{CategoryCount, Entity as _};
+use crate::entity::CategoryCount;
 use crate::value::{Category, Invalid, ProductId};
 
 use super::product::COLLECTION;
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-};
+use super::{Key, Pattern, Place, PlaceText, Stored, Template};
 
-const COUNT: Place<(), (Category,)> = Place::table(Template::new("categories"), Template::new("cat#{category}"));
+const CATEGORY: Template<Category> = Template::new("cat#{category}");
+const COUNT: Place<(), Category> = Place::table(Template::new("categories"), CATEGORY);
+
+/// The categories, sorted by name, with those that have lost all of their products.
+pub const CATEGORIES: Pattern<(), CategoryCount> =
+    COUNT.list(25, "the categories, with their numbers of products").eventual();
+/// All products, category by category. This pattern finds the categories, and
+/// [`PRODUCTS_OF_CATEGORY`](super::PRODUCTS_OF_CATEGORY) the products of each.
+pub const PRODUCTS_OF_SHOP: Pattern<(), CategoryCount> =
+    COUNT.list(26, "the categories of which to list the products, each by pattern 14").eventual();
 
 impl Stored for CategoryCount {
     const PLACES: &'static [PlaceText] = &[COUNT.text()];
 
     fn key(&self) -> Key {
-        COUNT.key((), (&self.category,))
-    }
-}
-
-/// The categories, sorted by name, with those that have lost all of their products.
-pub struct Categories;
-
-impl AccessPattern for Categories {
-    type Item = CategoryCount;
-
-    const DECLARED: Declaration = Declaration {
-        number: 25,
-        question: "the categories, with their numbers of products",
-        place: COUNT.text(),
-        entities: &[CategoryCount::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        COUNT.partition.fill(())
-    }
-
-    fn range(&self) -> SortRange {
-        COUNT.all()
-    }
-}
-
-/// All products, category by category. This pattern finds the categories, and
-/// [`ProductsOfCategory`](super::ProductsOfCategory) the products of each.
-pub struct ProductsOfShop;
-
-impl AccessPattern for ProductsOfShop {
-    type Item = CategoryCount;
-
-    const DECLARED: Declaration = Declaration {
-        number: 26,
-        question: "the categories of which to list the products, each by pattern 14",
-        ..Categories::DECLARED
-    };
-
-    fn partition(&self) -> String {
-        Categories.partition()
-    }
-
-    fn range(&self) -> SortRange {
-        Categories.range()
+        COUNT.key((), &self.category)
     }
 }
 
@@ -96,10 +51,10 @@ impl InCategory {
     /// It is not a position of this list.
     pub fn read(position: &str) -> Result<Self, Invalid> {
         // No part of a key contains a `#`.
-        let category = position.strip_prefix(&COUNT.sort.prefix(())).unwrap_or_default();
+        let category = position.strip_prefix(CATEGORY.literal()).unwrap_or_default();
         let (category, product) = match category.split_once('#') {
             Some((category, product)) => {
-                (category, Some(product.strip_prefix(&COLLECTION.prefix(())).unwrap_or_default()))
+                (category, Some(product.strip_prefix(COLLECTION.literal()).unwrap_or_default()))
             }
             None => (category, None),
         };
@@ -108,14 +63,14 @@ impl InCategory {
         read.map_err(|_| cursor::invalid())
     }
 
-    /// The position of the category in [`ProductsOfShop`].
+    /// The position of the category in [`PRODUCTS_OF_SHOP`].
     pub fn of_categories(&self) -> String {
-        COUNT.sort.fill((&self.category,))
+        CATEGORY.fill(&self.category)
     }
 
-    /// The position of the product in [`ProductsOfCategory`](super::ProductsOfCategory).
+    /// The position of the product in [`PRODUCTS_OF_CATEGORY`](super::PRODUCTS_OF_CATEGORY).
     pub fn of_products(product: &ProductId) -> String {
-        COLLECTION.fill((product,))
+        COLLECTION.fill(product)
     }
 }
 
@@ -134,7 +89,7 @@ mod tests {
             let category = category.parse().expect("a category");
             let position = InCategory { category, product: product.map(|id| id.parse().expect("an id")) };
             prop_assert_eq!(InCategory::read(&position.position()), Ok(position.clone()));
-            prop_assert!(ProductsOfShop.range().contains(&position.position()));
+            prop_assert!(PRODUCTS_OF_SHOP.ask(()).range.contains(&position.position()));
         }
 
         #[test]

@@ -1,26 +1,23 @@
 //! Customers: the profile, and the item collection of profile, stats, cart and address book. The profile of a guest is in
 //! such a collection, too.
 //!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 1 [`CustomerById`] | table | `c#{customerId}` | all |
-//!
 //! The profile's entry in GSI2, `o#~`, sorts just after the customer's newest order.
 
 use crate::entity::{Customer, CustomerStats, Guest};
 use crate::value::CustomerId;
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    collection,
-};
+use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection};
 
 /// The partition of a customer, in the table and in GSI2.
-pub(super) const COLLECTION: Template<(CustomerId,)> = Template::new("c#{customerId}");
+pub(super) const COLLECTION: Template<CustomerId> = Template::new("c#{customerId}");
 
-const CUSTOMER: Place<(CustomerId,), (CustomerId,)> = Place::table(COLLECTION, COLLECTION);
-const AFTER_ORDERS: Place<(CustomerId,), ()> = Place::gsi2(COLLECTION, Template::new("o#~"));
-const STATS: Place<(CustomerId,), ()> = Place::table(COLLECTION, Template::new("stats"));
+const CUSTOMER: Place<CustomerId, CustomerId> = Place::table(COLLECTION, COLLECTION);
+const AFTER_ORDERS: Place<CustomerId, ()> = Place::gsi2(COLLECTION, Template::new("o#~"));
+const STATS: Place<CustomerId, ()> = Place::table(COLLECTION, Template::new("stats"));
+
+/// A customer's profile and stats.
+pub const CUSTOMER_BY_ID: Pattern<CustomerId, InCustomer> =
+    CUSTOMER.collection(1, "a customer by id", Bound::AtMost(5));
 
 impl Stored for Customer {
     const PLACES: &'static [PlaceText] = &[CUSTOMER.text(), AFTER_ORDERS.text()];
@@ -30,14 +27,14 @@ impl Stored for Customer {
     }
 
     fn index_keys(&self) -> Vec<Key> {
-        vec![AFTER_ORDERS.key((&self.customer_id,), ())]
+        vec![AFTER_ORDERS.key(&self.customer_id, ())]
     }
 }
 
 impl Customer {
     /// The key of a customer's profile.
     pub fn key_of(customer: &CustomerId) -> Key {
-        CUSTOMER.key((customer,), (customer,))
+        CUSTOMER.key(customer, customer)
     }
 }
 
@@ -52,7 +49,7 @@ impl Stored for CustomerStats {
 impl CustomerStats {
     /// The key of a customer's stats.
     pub fn key_of(customer: &CustomerId) -> Key {
-        STATS.key((customer,), ())
+        STATS.key(customer, ())
     }
 }
 
@@ -69,12 +66,7 @@ collection! {
     }
 }
 
-/// A customer's profile and stats.
-pub struct CustomerById<'a> {
-    pub id: &'a CustomerId,
-}
-
-impl CustomerById<'_> {
+impl InCustomer {
     /// Assembles the items of the collection. `None` if there is no profile, or only the tombstone of an erased customer.
     pub fn assemble(items: Vec<InCustomer>) -> Option<(Customer, Option<CustomerStats>)> {
         let (mut customer, mut stats) = (None, None);
@@ -95,27 +87,5 @@ impl CustomerById<'_> {
             InCustomer::Guest(guest) => Some(guest),
             _ => None,
         })
-    }
-}
-
-impl AccessPattern for CustomerById<'_> {
-    type Item = InCustomer;
-
-    const DECLARED: Declaration = Declaration {
-        number: 1,
-        question: "a customer by id",
-        place: PlaceText { sort: "", ..CUSTOMER.text() },
-        entities: InCustomer::KINDS,
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        bound: Bound::Collection(5),
-    };
-
-    fn partition(&self) -> String {
-        COLLECTION.fill((self.id,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Whole
     }
 }

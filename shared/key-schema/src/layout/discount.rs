@@ -1,19 +1,16 @@
 //! Discount codes.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 20 [`DiscountByCode`] | table | `d#{code}` | `d#{code}` |
 
-use crate::entity::{Discount, Entity as _};
+use crate::entity::Discount;
 use crate::value::DiscountCode;
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-};
+use super::{Key, Pattern, Place, PlaceText, Stored, Template};
 
-const CODE: Template<(DiscountCode,)> = Template::new("d#{code}");
+const CODE: Template<DiscountCode> = Template::new("d#{code}");
 
-const DISCOUNT: Place<(DiscountCode,), (DiscountCode,)> = Place::table(CODE, CODE);
+const DISCOUNT: Place<DiscountCode, DiscountCode> = Place::table(CODE, CODE);
+
+/// A discount code.
+pub const DISCOUNT_BY_CODE: Pattern<DiscountCode, Discount> = DISCOUNT.one(20, "a discount code").eventual();
 
 impl Stored for Discount {
     const PLACES: &'static [PlaceText] = &[DISCOUNT.text()];
@@ -26,33 +23,6 @@ impl Stored for Discount {
 impl Discount {
     /// The key of a discount code.
     pub fn key_of(code: &DiscountCode) -> Key {
-        DISCOUNT.key((code,), (code,))
-    }
-}
-
-/// A discount code.
-pub struct DiscountByCode<'a> {
-    pub code: &'a DiscountCode,
-}
-
-impl AccessPattern for DiscountByCode<'_> {
-    type Item = Discount;
-
-    const DECLARED: Declaration = Declaration {
-        number: 20,
-        question: "a discount code",
-        place: DISCOUNT.text(),
-        entities: &[Discount::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::One,
-    };
-
-    fn partition(&self) -> String {
-        DISCOUNT.partition.fill((self.code,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Exactly(DISCOUNT.sort.fill((self.code,)))
+        DISCOUNT.key(code, code)
     }
 }

@@ -1,21 +1,18 @@
 //! Gift cards and their entries.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 19 [`GiftCardByCode`] | table | `g#{code}` | all |
 
 use crate::entity::{GiftCard, GiftCardEntry};
 use crate::value::{GiftCardCode, OrderId};
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    collection, order,
-};
+use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection, order};
 
-const COLLECTION: Template<(GiftCardCode,)> = Template::new("g#{code}");
+const COLLECTION: Template<GiftCardCode> = Template::new("g#{code}");
 
-const GIFT_CARD: Place<(GiftCardCode,), (GiftCardCode,)> = Place::table(COLLECTION, COLLECTION);
-const ENTRY: Place<(GiftCardCode,), (OrderId,)> = Place::table(COLLECTION, order::COLLECTION);
+const GIFT_CARD: Place<GiftCardCode, GiftCardCode> = Place::table(COLLECTION, COLLECTION);
+const ENTRY: Place<GiftCardCode, OrderId> = Place::table(COLLECTION, order::COLLECTION);
+
+/// A gift card and its entries, the card first.
+pub const GIFT_CARD_BY_CODE: Pattern<GiftCardCode, InGiftCard> =
+    GIFT_CARD.collection(19, "a gift card and its entries", Bound::All);
 
 impl Stored for GiftCard {
     const PLACES: &'static [PlaceText] = &[GIFT_CARD.text()];
@@ -28,7 +25,7 @@ impl Stored for GiftCard {
 impl GiftCard {
     /// The key of a gift card.
     pub fn key_of(code: &GiftCardCode) -> Key {
-        GIFT_CARD.key((code,), (code,))
+        GIFT_CARD.key(code, code)
     }
 }
 
@@ -36,7 +33,7 @@ impl Stored for GiftCardEntry {
     const PLACES: &'static [PlaceText] = &[ENTRY.text()];
 
     fn key(&self) -> Key {
-        ENTRY.key((&self.code,), (&self.order_id,))
+        ENTRY.key(&self.code, &self.order_id)
     }
 }
 
@@ -49,12 +46,7 @@ collection! {
     }
 }
 
-/// A gift card and its entries, the card first.
-pub struct GiftCardByCode<'a> {
-    pub code: &'a GiftCardCode,
-}
-
-impl GiftCardByCode<'_> {
+impl InGiftCard {
     /// Assembles the items of the collection. `None` if there is no card.
     pub fn assemble(items: Vec<InGiftCard>) -> Option<(GiftCard, Vec<GiftCardEntry>)> {
         let (mut card, mut entries) = (None, Vec::new());
@@ -66,27 +58,5 @@ impl GiftCardByCode<'_> {
             }
         }
         Some((card?, entries))
-    }
-}
-
-impl AccessPattern for GiftCardByCode<'_> {
-    type Item = InGiftCard;
-
-    const DECLARED: Declaration = Declaration {
-        number: 19,
-        question: "a gift card and its entries",
-        place: PlaceText { sort: "", ..GIFT_CARD.text() },
-        entities: InGiftCard::KINDS,
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        bound: Bound::All,
-    };
-
-    fn partition(&self) -> String {
-        COLLECTION.fill((self.code,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Whole
     }
 }

@@ -6,7 +6,7 @@ use crate::value::CustomerId;
 
 use super::{Key, Place, PlaceText, Stored, Template, customer};
 
-const GUEST: Place<(CustomerId,), ()> = Place::table(customer::COLLECTION, Template::new("guest"));
+const GUEST: Place<CustomerId, ()> = Place::table(customer::COLLECTION, Template::new("guest"));
 
 impl Stored for Guest {
     const PLACES: &'static [PlaceText] = &[GUEST.text()];
@@ -19,6 +19,6 @@ impl Stored for Guest {
 impl Guest {
     /// The key of a guest's profile.
     pub fn key_of(guest: &CustomerId) -> Key {
-        GUEST.key((guest,), ())
+        GUEST.key(guest, ())
     }
 }

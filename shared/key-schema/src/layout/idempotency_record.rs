@@ -5,8 +5,8 @@ use crate::value::IdempotencyRecordId;
 
 use super::{Key, Place, PlaceText, Stored, Template};
 
-const RECORD: Template<(IdempotencyRecordId,)> = Template::new("idempotency#{recordId}");
-const PLACE: Place<(IdempotencyRecordId,), (IdempotencyRecordId,)> = Place::table(RECORD, RECORD);
+const RECORD: Template<IdempotencyRecordId> = Template::new("idempotency#{recordId}");
+const PLACE: Place<IdempotencyRecordId, IdempotencyRecordId> = Place::table(RECORD, RECORD);
 
 impl Stored for IdempotencyRecord {
     const PLACES: &'static [PlaceText] = &[PLACE.text()];
@@ -19,6 +19,6 @@ impl Stored for IdempotencyRecord {
 impl IdempotencyRecord {
     /// The key of a record.
     pub fn key_of(id: &IdempotencyRecordId) -> Key {
-        PLACE.key((id,), (id,))
+        PLACE.key(id, id)
     }
 }

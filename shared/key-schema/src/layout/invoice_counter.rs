@@ -5,8 +5,8 @@ use crate::value::InvoiceSeries;
 
 use super::{Key, Place, PlaceText, Stored, Template};
 
-const SERIES: Template<(InvoiceSeries,)> = Template::new("series#{series}");
-const COUNTER: Place<(InvoiceSeries,), (InvoiceSeries,)> = Place::table(SERIES, SERIES);
+const SERIES: Template<InvoiceSeries> = Template::new("series#{series}");
+const COUNTER: Place<InvoiceSeries, InvoiceSeries> = Place::table(SERIES, SERIES);
 
 impl Stored for InvoiceCounter {
     const PLACES: &'static [PlaceText] = &[COUNTER.text()];
@@ -19,6 +19,6 @@ impl Stored for InvoiceCounter {
 impl InvoiceCounter {
     /// The key of a series' counter.
     pub fn key_of(series: &InvoiceSeries) -> Key {
-        COUNTER.key((series,), (series,))
+        COUNTER.key(series, series)
     }
 }

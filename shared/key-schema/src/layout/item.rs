@@ -109,9 +109,8 @@ macro_rules! collection {
             Unknown,
         }
 
-        impl $name {
-            /// The kinds of the items.
-            pub const KINDS: &[&str] = &[$(<crate::entity::$kind as crate::entity::Entity>::TYPE),+];
+        impl crate::layout::Kinds for $name {
+            const KINDS: &'static [&'static str] = &[$(<crate::entity::$kind as crate::entity::Entity>::TYPE),+];
         }
 
         #[cfg(test)]

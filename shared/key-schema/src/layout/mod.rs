@@ -1,7 +1,7 @@
 //! The layout: the keys of each entity, and the access patterns that read it.
 //!
-//! Each entity has one file, with the access patterns that read the entity. The file opens with a table of these
-//! patterns. Each place is declared once, and both the keys of written items and the ranges of reads are made from it.
+//! Each entity has one file. It opens with the places of the entity, and the access patterns that read them. Each place is
+//! declared once, and both the keys of written items and the ranges of reads are made from it.
 
 mod address;
 mod cart;
@@ -42,39 +42,41 @@ mod tests;
 mod v2;
 mod view;
 
-pub use address::AddressesOfCustomer;
-pub use cart::CartOfCustomer;
-pub use category::{Categories, InCategory, ProductsOfShop};
-pub use claim::{CustomerByEmail, CustomerByUsername};
-pub use customer::{CustomerById, InCustomer};
-pub use day_totals::TotalsOfDays;
-pub use discount::DiscountByCode;
-pub use gift_card::{GiftCardByCode, InGiftCard};
+pub use address::ADDRESSES_OF_CUSTOMER;
+pub use cart::CART_OF_CUSTOMER;
+pub use category::{CATEGORIES, InCategory, PRODUCTS_OF_SHOP};
+pub use claim::{CUSTOMER_BY_EMAIL, CUSTOMER_BY_USERNAME};
+pub use customer::{CUSTOMER_BY_ID, InCustomer};
+pub use day_totals::TOTALS_OF_DAYS;
+pub use discount::DISCOUNT_BY_CODE;
+pub use gift_card::{GIFT_CARD_BY_CODE, InGiftCard};
 pub use invoice::{
-    ImportedInvoiceById, InvoiceById, InvoiceOfOrder, InvoicesDue, InvoicesOfCustomer, PaymentsOfInvoice,
+    IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, INVOICE_OF_ORDER, INVOICES_DUE, INVOICES_OF_CUSTOMER, PAYMENTS_OF_INVOICE,
 };
 pub use item::{ENTITIES, Item};
 pub use layouts::{Layout, SpelledPlace};
-pub use moving::{OF_A_MOVE, RepairsDue};
+pub use moving::{OF_A_MOVE, REPAIRS_DUE};
 pub use order::{
-    InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
+    InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_STATUS, OrderState, PROFILE_AND_ORDERS, ProfileOrOrder, Torn,
 };
-pub use order_flag::FlaggedOrders;
-pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
-pub use parked_counts::CountsParked;
-pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
-pub use payment_due::PaymentsDue;
+pub use order_flag::FLAGGED_ORDERS;
+pub use order_item::{ORDERS_OF_PRODUCT, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER};
+pub use parked_counts::COUNTS_PARKED;
+pub use pattern::{
+    Bound, Choose, Consistency, Declaration, Direction, Kinds, Pattern, Query, Stored, in_shards, share_of_page,
+};
+pub use payment_due::PAYMENTS_DUE;
 pub use place::{Index, Key, Place, PlaceText};
-pub use product::{InProduct, ProductById, ProductsOfCategory, VariantsOfProduct, WholeProduct};
+pub use product::{InProduct, PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, VARIANTS_OF_PRODUCT, WholeProduct};
 pub use question::{Question, Reads};
 pub use range::SortRange;
 pub use relations::{ALONE, Number, RELATIONS, Relation};
-pub use returns::OpenReturns;
-pub use shipping::RatesOfShop;
-pub use stock::{CellsOfStock, InStock};
-pub use taxes::TaxesOfShop;
-pub use template::{Arity, Full, Prefix, Template, spells};
-pub use view::{InViews, ViewsOfProduct};
+pub use returns::OPEN_RETURNS;
+pub use shipping::RATES_OF_SHOP;
+pub use stock::{CELLS_OF_STOCK, InStock};
+pub use taxes::TAXES_OF_SHOP;
+pub use template::{Given, KeyPart, Parameter, Parts, Template, Values, spells};
+pub use view::{InViews, VIEWS_OF_PRODUCT};
 
 use crate::entity::Invoice;
 use item::collection;
@@ -102,40 +104,40 @@ pub const INSTEAD: &[PlaceText] = Invoice::INSTEAD;
 
 /// Every access pattern of the shop, in the order of their numbers.
 pub const PATTERNS: &[Declaration] = &[
-    CustomerById::DECLARED,
-    ProductById::DECLARED,
-    OrderById::DECLARED,
-    ProductsOfOrder::DECLARED,
-    InvoiceOfOrder::DECLARED,
-    OrdersOfProduct::DECLARED,
-    InvoiceById::DECLARED,
-    ImportedInvoiceById::DECLARED,
-    PaymentsOfInvoice::DECLARED,
-    InvoicesOfCustomer::DECLARED,
-    ProductsOfCustomer::DECLARED,
-    OrdersOfCustomer::DECLARED,
-    ProfileAndOrders::DECLARED,
-    CustomerByEmail::DECLARED,
-    CustomerByUsername::DECLARED,
-    ProductsOfCategory::DECLARED,
-    OrdersOfStatus::DECLARED,
-    FlaggedOrders::DECLARED,
-    ViewsOfProduct::DECLARED,
-    CartOfCustomer::DECLARED,
-    GiftCardByCode::DECLARED,
-    DiscountByCode::DECLARED,
-    TotalsOfDays::DECLARED,
-    CellsOfStock::DECLARED,
-    PaymentsDue::DECLARED,
-    OpenReturns::DECLARED,
-    Categories::DECLARED,
-    ProductsOfShop::DECLARED,
-    AddressesOfCustomer::DECLARED,
-    RatesOfShop::DECLARED,
-    TaxesOfShop::DECLARED,
-    VariantsOfProduct::DECLARED,
+    CUSTOMER_BY_ID.declared,
+    PRODUCT_BY_ID.declared,
+    ORDER_BY_ID.declared,
+    PRODUCTS_OF_ORDER.declared,
+    INVOICE_OF_ORDER.declared,
+    ORDERS_OF_PRODUCT.declared,
+    INVOICE_BY_ID.declared,
+    IMPORTED_INVOICE_BY_ID.declared,
+    PAYMENTS_OF_INVOICE.declared,
+    INVOICES_OF_CUSTOMER.declared,
+    PRODUCTS_OF_CUSTOMER.declared,
+    ORDERS_OF_CUSTOMER.declared,
+    PROFILE_AND_ORDERS.declared,
+    CUSTOMER_BY_EMAIL.declared,
+    CUSTOMER_BY_USERNAME.declared,
+    PRODUCTS_OF_CATEGORY.declared,
+    ORDERS_OF_STATUS.declared,
+    FLAGGED_ORDERS.declared,
+    VIEWS_OF_PRODUCT,
+    CART_OF_CUSTOMER.declared,
+    GIFT_CARD_BY_CODE.declared,
+    DISCOUNT_BY_CODE.declared,
+    TOTALS_OF_DAYS,
+    CELLS_OF_STOCK,
+    PAYMENTS_DUE.declared,
+    OPEN_RETURNS.declared,
+    CATEGORIES.declared,
+    PRODUCTS_OF_SHOP.declared,
+    ADDRESSES_OF_CUSTOMER.declared,
+    RATES_OF_SHOP.declared,
+    TAXES_OF_SHOP.declared,
+    VARIANTS_OF_PRODUCT.declared,
 ];
 
 /// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.
 pub const PATTERNS_OF_FUNCTIONS: &[Declaration] =
-    &[CountsParked::DECLARED, InvoicesDue::DECLARED, RepairsDue::DECLARED];
+    &[COUNTS_PARKED.declared, INVOICES_DUE.declared, REPAIRS_DUE.declared];

@@ -1,23 +1,20 @@
 //! The items of a move from one table to another: the move, its repairs, and the progress of copying. None of them is
 //! ever copied.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | [`RepairsDue`] | table | `repair#{shard}` | `{since}#{repairId}` |
 
 use crate::entity::{CopyProgress, Entity as _, Move, Repair};
 use crate::value::{RepairId, Timestamp};
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-};
+use super::{Key, Pattern, Place, PlaceText, Stored, Template};
 
 const MOVE: Template<()> = Template::new("move");
 const ONLY: Place<(), ()> = Place::table(MOVE, MOVE);
-const REPAIRS: Place<(u8,), (Timestamp, RepairId)> =
+const REPAIRS: Place<u8, (Timestamp, RepairId)> =
     Place::table(Template::new("repair#{shard}"), Template::new("{since}#{repairId}"));
-const SEGMENT: Template<(u8,)> = Template::new("copy#{segment}");
-const PROGRESS: Place<(u8,), (u8,)> = Place::table(SEGMENT, SEGMENT);
+const SEGMENT: Template<u8> = Template::new("copy#{segment}");
+const PROGRESS: Place<u8, u8> = Place::table(SEGMENT, SEGMENT);
+
+/// The repairs of one shard, oldest first.
+pub const REPAIRS_DUE: Pattern<u8, Repair> = REPAIRS.list(25, "the repairs of a move that are due");
 
 /// The entities that belong to a move, and not to the shop.
 pub const OF_A_MOVE: &[&str] = &[Move::TYPE, Repair::TYPE, CopyProgress::TYPE];
@@ -41,7 +38,7 @@ impl Stored for Repair {
     const PLACES: &'static [PlaceText] = &[REPAIRS.text()];
 
     fn key(&self) -> Key {
-        REPAIRS.key((&self.shard,), (&self.since, &self.repair_id))
+        REPAIRS.key(&self.shard, (&self.since, &self.repair_id))
     }
 }
 
@@ -56,33 +53,6 @@ impl Stored for CopyProgress {
 impl CopyProgress {
     /// The key of a segment's progress.
     pub fn key_of(segment: u8) -> Key {
-        PROGRESS.key((&segment,), (&segment,))
-    }
-}
-
-/// The repairs of one shard, oldest first.
-pub struct RepairsDue {
-    pub shard: u8,
-}
-
-impl AccessPattern for RepairsDue {
-    type Item = Repair;
-
-    const DECLARED: Declaration = Declaration {
-        number: 25,
-        question: "the repairs of a move that are due",
-        place: REPAIRS.text(),
-        entities: &[Repair::TYPE],
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        REPAIRS.partition.fill((&self.shard,))
-    }
-
-    fn range(&self) -> SortRange {
-        REPAIRS.all()
+        PROGRESS.key(&segment, &segment)
     }
 }

@@ -1,32 +1,40 @@
 //! Orders: the header, and the item collection of header, lines, address, invoice, flag, returns, shipments and queue
 //! item.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 3 [`OrderById`] | table | `o#{orderId}` | all |
-//! | 11 [`OrdersOfCustomer`], 12 [`ProfileAndOrders`] | GSI2 | `c#{customerId}` | `o#{placedAt}#{orderId}` |
-//! | 15 [`OrdersOfStatus`] | GSI1 | `s#{status}#{shard}` | `{placedAt}#{orderId}` |
 
-use crate::entity::{Customer, Entity as _, Order, OrderStatus, QueuedOrder, Shipment, WholeOrder};
+use crate::entity::{Customer, Order, OrderStatus, QueuedOrder, Shipment, WholeOrder};
 use crate::value::{CustomerId, OrderId, ShipmentId, TimeRange, Timestamp};
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    collection, customer,
-};
+use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection, customer};
 
 /// The partition of an order's item collection.
-pub(super) const COLLECTION: Template<(OrderId,)> = Template::new("o#{orderId}");
+pub(super) const COLLECTION: Template<OrderId> = Template::new("o#{orderId}");
 /// The sort key of lists by time. It is unique in a list with one entry for each order.
 pub(super) const BY_TIME: Template<(Timestamp, OrderId)> = Template::new("{placedAt}#{orderId}");
 
-const ORDER: Place<(OrderId,), (OrderId,)> = Place::table(COLLECTION, COLLECTION);
+const ORDER: Place<OrderId, OrderId> = Place::table(COLLECTION, COLLECTION);
 const BY_STATUS: Place<(OrderStatus, u8), (Timestamp, OrderId)> =
     Place::gsi1(Template::new("s#{status}#{shard}"), BY_TIME);
-const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId)> =
+const OF_CUSTOMER: Place<CustomerId, (Timestamp, OrderId)> =
     Place::gsi2(customer::COLLECTION, Template::new("o#{placedAt}#{orderId}"));
 
-const SHIPMENT: Place<(OrderId,), (ShipmentId,)> = Place::table(COLLECTION, Template::new("sh#{shipmentId}"));
+const SHIPMENT: Place<OrderId, ShipmentId> = Place::table(COLLECTION, Template::new("sh#{shipmentId}"));
+
+/// An order with all items of its collection: the header, 40 lines, address, invoice, flag, mark, queue item, 20 returns
+/// and 20 shipments.
+pub const ORDER_BY_ID: Pattern<OrderId, InOrder> = ORDER.collection(
+    3,
+    "an order by its id, with lines, address, invoice, flag, returns and shipments",
+    Bound::AtMost(86),
+);
+/// The orders of a customer, newest first. The range of time ends before the profile, which sorts after the newest order.
+pub const ORDERS_OF_CUSTOMER: Pattern<(CustomerId, TimeRange), Order> =
+    OF_CUSTOMER.list(11, "the orders of a customer, newest first").descending();
+/// A customer's profile and then the customer's orders, newest first, in one Query.
+pub const PROFILE_AND_ORDERS: Pattern<CustomerId, ProfileOrOrder> =
+    OF_CUSTOMER.list(12, "a customer's profile and newest orders").descending();
+/// The orders of one shard of a status, oldest first. The list of a status is the merge of all its shards.
+pub const ORDERS_OF_STATUS: Pattern<(OrderStatus, u8, TimeRange), Order> =
+    BY_STATUS.list(15, "the orders of a status in a range of time, shards merged");
 
 impl Stored for Order {
     const PLACES: &'static [PlaceText] = &[ORDER.text(), BY_STATUS.text(), OF_CUSTOMER.text()];
@@ -38,7 +46,7 @@ impl Stored for Order {
     fn index_keys(&self) -> Vec<Key> {
         vec![
             BY_STATUS.key((&self.status, &self.shard), (&self.placed_at, &self.order_id)),
-            OF_CUSTOMER.key((&self.customer_id,), (&self.placed_at, &self.order_id)),
+            OF_CUSTOMER.key(&self.customer_id, (&self.placed_at, &self.order_id)),
         ]
     }
 }
@@ -46,7 +54,13 @@ impl Stored for Order {
 impl Order {
     /// The key of an order's header.
     pub fn key_of(order: &OrderId) -> Key {
-        ORDER.key((order,), (order,))
+        ORDER.key(order, order)
+    }
+
+    /// The position of the order in the lists in shards: of its status, and of each of its products. It does not depend on
+    /// the shard.
+    pub fn position(&self) -> String {
+        BY_TIME.fill((&self.placed_at, &self.order_id))
     }
 }
 
@@ -54,7 +68,7 @@ impl Stored for Shipment {
     const PLACES: &'static [PlaceText] = &[SHIPMENT.text()];
 
     fn key(&self) -> Key {
-        SHIPMENT.key((&self.order_id,), (&self.shipment_id,))
+        SHIPMENT.key(&self.order_id, &self.shipment_id)
     }
 }
 
@@ -74,11 +88,6 @@ collection! {
     }
 }
 
-/// An order with all items of its collection.
-pub struct OrderById<'a> {
-    pub id: &'a OrderId,
-}
-
 /// An order, placed or queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderState {
@@ -95,7 +104,7 @@ pub enum OrderState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn;
 
-impl OrderById<'_> {
+impl InOrder {
     /// Assembles the items of the collection. `None` if there is no such order. If the order is placed, its item in the
     /// queue is ignored.
     ///
@@ -129,58 +138,6 @@ impl OrderById<'_> {
     }
 }
 
-impl AccessPattern for OrderById<'_> {
-    type Item = InOrder;
-
-    const DECLARED: Declaration = Declaration {
-        number: 3,
-        question: "an order by its id, with lines, address, invoice, flag, returns and shipments",
-        place: PlaceText { sort: "", ..ORDER.text() },
-        entities: InOrder::KINDS,
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        // The header, 40 lines, address, invoice, flag, mark, queue item, 20 returns and 20 shipments.
-        bound: Bound::Collection(86),
-    };
-
-    fn partition(&self) -> String {
-        COLLECTION.fill((self.id,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Whole
-    }
-}
-
-/// The orders of a customer, newest first.
-pub struct OrdersOfCustomer<'a> {
-    pub customer: &'a CustomerId,
-    pub placed: TimeRange,
-}
-
-impl AccessPattern for OrdersOfCustomer<'_> {
-    type Item = Order;
-
-    const DECLARED: Declaration = Declaration {
-        number: 11,
-        question: "the orders of a customer, newest first",
-        place: OF_CUSTOMER.text(),
-        entities: &[Order::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Descending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        OF_CUSTOMER.partition.fill((self.customer,))
-    }
-
-    /// The range of time ends before the profile, which sorts after the newest order.
-    fn range(&self) -> SortRange {
-        OF_CUSTOMER.within(&self.placed)
-    }
-}
-
 collection! {
     /// A customer's profile or one of the customer's orders.
     ProfileOrOrder {
@@ -190,12 +147,7 @@ collection! {
     }
 }
 
-/// A customer's profile and then the customer's orders, newest first, in one Query.
-pub struct ProfileAndOrders<'a> {
-    pub customer: &'a CustomerId,
-}
-
-impl ProfileAndOrders<'_> {
+impl ProfileOrOrder {
     /// Assembles the items. `None` if there is no profile, or only the tombstone of an erased customer.
     pub fn assemble(items: Vec<ProfileOrOrder>) -> Option<(Customer, Vec<Order>)> {
         let (mut customer, mut orders) = (None, Vec::new());
@@ -207,65 +159,5 @@ impl ProfileAndOrders<'_> {
             }
         }
         Some((customer.filter(|customer| !customer.is_erased())?, orders))
-    }
-}
-
-impl AccessPattern for ProfileAndOrders<'_> {
-    type Item = ProfileOrOrder;
-
-    const DECLARED: Declaration = Declaration {
-        number: 12,
-        question: "a customer's profile and newest orders",
-        entities: ProfileOrOrder::KINDS,
-        ..OrdersOfCustomer::DECLARED
-    };
-
-    fn partition(&self) -> String {
-        OF_CUSTOMER.partition.fill((self.customer,))
-    }
-
-    fn range(&self) -> SortRange {
-        OF_CUSTOMER.all()
-    }
-}
-
-/// The orders of one shard of a status, oldest first. The list of a status is the merge of all its shards.
-pub struct OrdersOfStatus<'a> {
-    pub status: OrderStatus,
-    pub shard: u8,
-    pub placed: &'a TimeRange,
-}
-
-impl<'a> OrdersOfStatus<'a> {
-    /// The patterns of all shards of the list.
-    pub fn in_shards(status: OrderStatus, shards: u8, placed: &'a TimeRange) -> Vec<Self> {
-        (0..shards).map(|shard| Self { status, shard, placed }).collect()
-    }
-
-    /// The position of an order in the list. It does not depend on status and shard.
-    pub fn position(order: &Order) -> String {
-        BY_STATUS.sort.fill((&order.placed_at, &order.order_id))
-    }
-}
-
-impl AccessPattern for OrdersOfStatus<'_> {
-    type Item = Order;
-
-    const DECLARED: Declaration = Declaration {
-        number: 15,
-        question: "the orders of a status in a range of time, shards merged",
-        place: BY_STATUS.text(),
-        entities: &[Order::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        BY_STATUS.partition.fill((&self.status, &self.shard))
-    }
-
-    fn range(&self) -> SortRange {
-        BY_STATUS.within(self.placed)
     }
 }

@@ -1,9 +1,6 @@
 //! Places: the keys of an entity in the table or in an index.
 
-use crate::value::{TimeRange, Timestamp};
-
-use super::SortRange;
-use super::template::{Arity, Full, Prefix, Template, spells};
+use super::template::{Parts, Template, Values, spells};
 
 /// The table itself or one of its two overloaded indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +33,8 @@ impl Index {
     }
 }
 
-/// The keys of one entity in the table or in one index.
+/// The keys of one entity in the table or in one index. The access patterns of these keys are made from it:
+/// [`one`](Self::one), [`list`](Self::list), [`collection`](Self::collection).
 pub struct Place<Partition, Sort> {
     pub(super) index: Index,
     pub(super) partition: Template<Partition>,
@@ -68,19 +66,19 @@ impl PlaceText {
     }
 }
 
-impl<Partition: Arity, Sort: Arity> Place<Partition, Sort> {
+impl<Partition: Parts, Sort: Parts> Place<Partition, Sort> {
     /// A place in the table.
-    pub(super) const fn table(partition: Template<Partition>, sort: Template<Sort>) -> Self {
+    pub const fn table(partition: Template<Partition>, sort: Template<Sort>) -> Self {
         Self { index: Index::Table, partition, sort }
     }
 
     /// A place in the first index.
-    pub(super) const fn gsi1(partition: Template<Partition>, sort: Template<Sort>) -> Self {
+    pub const fn gsi1(partition: Template<Partition>, sort: Template<Sort>) -> Self {
         Self { index: Index::Gsi1, partition, sort }
     }
 
     /// A place in the second index.
-    pub(super) const fn gsi2(partition: Template<Partition>, sort: Template<Sort>) -> Self {
+    pub const fn gsi2(partition: Template<Partition>, sort: Template<Sort>) -> Self {
         Self { index: Index::Gsi2, partition, sort }
     }
 
@@ -90,38 +88,8 @@ impl<Partition: Arity, Sort: Arity> Place<Partition, Sort> {
     }
 
     /// The key of the item with these parts.
-    pub(super) fn key(&self, partition: impl Full<Partition>, sort: impl Full<Sort>) -> Key {
+    pub fn key(&self, partition: impl Values<Partition>, sort: impl Values<Sort>) -> Key {
         Key { index: self.index, partition: self.partition.fill(partition), sort: self.sort.fill(sort) }
-    }
-}
-
-impl<Partition: Arity, Sort: Arity> Place<Partition, Sort>
-where
-    (): Prefix<Sort>,
-{
-    /// The sort keys of all items of this kind in a partition.
-    pub(super) fn all(&self) -> SortRange {
-        let prefix = self.sort.prefix(());
-        // DynamoDB refuses an empty string in a key condition.
-        if prefix.is_empty() { SortRange::Whole } else { SortRange::BeginsWith(prefix) }
-    }
-
-    /// The sort keys in a range of time, for a template that begins with a time.
-    ///
-    /// `BETWEEN` includes both of its ends, but here both ends are prefixes that no complete key equals. Every key of
-    /// the moment `to` sorts after the prefix of `to`, so the range is exactly half-open.
-    ///
-    /// A range without a start or an end is still bounded, so that it contains only keys with a time. In particular, it
-    /// does not contain the profile's `o#~` among a customer's orders.
-    pub(super) fn within(&self, range: &TimeRange) -> SortRange
-    where
-        for<'a> (&'a Timestamp,): Prefix<Sort>,
-    {
-        let end = |moment: Option<&Timestamp>, unbounded: &str| match moment {
-            Some(moment) => self.sort.prefix((moment,)),
-            None => self.sort.prefix(()) + unbounded,
-        };
-        SortRange::Between { low: end(range.from(), SortRange::FIRST), high: end(range.to(), SortRange::AFTER_DIGITS) }
     }
 }
 
@@ -131,24 +99,4 @@ pub struct Key {
     pub index: Index,
     pub partition: String,
     pub sort: String,
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::expect_used, reason = "tests")]
-
-    use super::*;
-    use crate::value::{CustomerId, OrderId};
-
-    #[test]
-    fn an_unbounded_range_of_time_contains_only_keys_with_a_time() {
-        const ORDERS: Place<(CustomerId,), (Timestamp, OrderId)> =
-            Place::gsi2(Template::new("c#{customerId}"), Template::new("o#{placedAt}#{orderId}"));
-        let since = TimeRange::parse(Some("2026-01-01"), None).expect("a range");
-        for range in [ORDERS.within(&TimeRange::default()), ORDERS.within(&since)] {
-            assert!(range.contains("o#2026-11-21T09:30:00.000Z#first"));
-            assert!(!range.contains("o#~"), "the profile");
-            assert!(!range.contains("p#2026-11-21T09:30:00.000Z#first#teapot"), "a line");
-        }
-    }
 }

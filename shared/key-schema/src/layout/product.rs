@@ -1,28 +1,27 @@
 //! Products: the item collection of product, long description, stock and stats.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 2 [`ProductById`] | table | `p#{productId}` | all |
-//! | 14 [`ProductsOfCategory`] | GSI1 | `cat#{category}` | `p#{productId}` |
-//! | 32 [`VariantsOfProduct`] | GSI2 | `p#{productId}` | `p#{productId}` |
 
-use crate::entity::{Entity as _, Product, ProductDescription, ProductStats, Stock};
+use crate::entity::{Product, ProductDescription, ProductStats, Stock};
 use crate::value::{Category, ProductId};
 
-use super::{
-    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    collection,
-};
+use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection};
 
 /// The partition of a product in the table. Also its sort key in lists of products and in orders.
-pub(super) const COLLECTION: Template<(ProductId,)> = Template::new("p#{productId}");
+pub(super) const COLLECTION: Template<ProductId> = Template::new("p#{productId}");
 
-const PRODUCT: Place<(ProductId,), (ProductId,)> = Place::table(COLLECTION, COLLECTION);
-const OF_CATEGORY: Place<(Category,), (ProductId,)> = Place::gsi1(Template::new("cat#{category}"), COLLECTION);
-const OF_PRODUCT: Place<(ProductId,), (ProductId,)> = Place::gsi2(COLLECTION, COLLECTION);
-const DESCRIPTION: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("description"));
-const STOCK: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stock"));
-const STATS: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stats"));
+const PRODUCT: Place<ProductId, ProductId> = Place::table(COLLECTION, COLLECTION);
+const OF_CATEGORY: Place<Category, ProductId> = Place::gsi1(Template::new("cat#{category}"), COLLECTION);
+const OF_PRODUCT: Place<ProductId, ProductId> = Place::gsi2(COLLECTION, COLLECTION);
+const DESCRIPTION: Place<ProductId, ()> = Place::table(COLLECTION, Template::new("description"));
+const STOCK: Place<ProductId, ()> = Place::table(COLLECTION, Template::new("stock"));
+const STATS: Place<ProductId, ()> = Place::table(COLLECTION, Template::new("stats"));
+
+/// A product with its description, stock and stats.
+pub const PRODUCT_BY_ID: Pattern<ProductId, InProduct> =
+    PRODUCT.collection(2, "a product by id, with description, stock and stats", Bound::AtMost(4)).eventual();
+/// The listed products of a category, sorted by product id.
+pub const PRODUCTS_OF_CATEGORY: Pattern<Category, Product> = OF_CATEGORY.list(14, "the products of a category");
+/// The variants of a product, listed or not, sorted by product id.
+pub const VARIANTS_OF_PRODUCT: Pattern<ProductId, Product> = OF_PRODUCT.list(32, "the variants of a product");
 
 impl Stored for Product {
     const PLACES: &'static [PlaceText] = &[PRODUCT.text(), OF_CATEGORY.text(), OF_PRODUCT.text()];
@@ -32,8 +31,8 @@ impl Stored for Product {
     }
 
     fn index_keys(&self) -> Vec<Key> {
-        let in_list = self.listed.then(|| OF_CATEGORY.key((&self.category,), (&self.product_id,)));
-        let of_product = self.variant_of.as_ref().map(|product| OF_PRODUCT.key((product,), (&self.product_id,)));
+        let in_list = self.listed.then(|| OF_CATEGORY.key(&self.category, &self.product_id));
+        let of_product = self.variant_of.as_ref().map(|product| OF_PRODUCT.key(product, &self.product_id));
         in_list.into_iter().chain(of_product).collect()
     }
 }
@@ -41,7 +40,7 @@ impl Stored for Product {
 impl Product {
     /// The key of a product.
     pub fn key_of(product: &ProductId) -> Key {
-        PRODUCT.key((product,), (product,))
+        PRODUCT.key(product, product)
     }
 }
 
@@ -56,7 +55,7 @@ impl Stored for ProductDescription {
 impl ProductDescription {
     /// The key of a product's long description.
     pub fn key_of(product: &ProductId) -> Key {
-        DESCRIPTION.key((product,), ())
+        DESCRIPTION.key(product, ())
     }
 }
 
@@ -71,7 +70,7 @@ impl Stored for Stock {
 impl Stock {
     /// The key of a product's stock.
     pub fn key_of(product: &ProductId) -> Key {
-        STOCK.key((product,), ())
+        STOCK.key(product, ())
     }
 }
 
@@ -86,7 +85,7 @@ impl Stored for ProductStats {
 impl ProductStats {
     /// The key of a product's stats.
     pub fn key_of(product: &ProductId) -> Key {
-        STATS.key((product,), ())
+        STATS.key(product, ())
     }
 }
 
@@ -114,12 +113,7 @@ pub struct WholeProduct {
     pub stats: Option<ProductStats>,
 }
 
-/// A product with its description, stock and stats.
-pub struct ProductById<'a> {
-    pub id: &'a ProductId,
-}
-
-impl ProductById<'_> {
+impl InProduct {
     /// Assembles the items of the collection. `None` if product or stock is missing.
     pub fn assemble(items: Vec<InProduct>) -> Option<WholeProduct> {
         let (mut product, mut long_description, mut stock, mut stats) = (None, None, None, None);
@@ -133,82 +127,6 @@ impl ProductById<'_> {
             }
         }
         Some(WholeProduct { product: product?, long_description, stock: stock?, stats })
-    }
-}
-
-impl AccessPattern for ProductById<'_> {
-    type Item = InProduct;
-
-    const DECLARED: Declaration = Declaration {
-        number: 2,
-        question: "a product by id, with description, stock and stats",
-        place: PlaceText { sort: "", ..PRODUCT.text() },
-        entities: InProduct::KINDS,
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Collection(4),
-    };
-
-    fn partition(&self) -> String {
-        COLLECTION.fill((self.id,))
-    }
-
-    fn range(&self) -> SortRange {
-        SortRange::Whole
-    }
-}
-
-/// The listed products of a category, sorted by product id.
-pub struct ProductsOfCategory<'a> {
-    pub category: &'a Category,
-}
-
-impl AccessPattern for ProductsOfCategory<'_> {
-    type Item = Product;
-
-    const DECLARED: Declaration = Declaration {
-        number: 14,
-        question: "the products of a category",
-        place: OF_CATEGORY.text(),
-        entities: &[Product::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        OF_CATEGORY.partition.fill((self.category,))
-    }
-
-    fn range(&self) -> SortRange {
-        OF_CATEGORY.all()
-    }
-}
-
-/// The variants of a product, listed or not, sorted by product id.
-pub struct VariantsOfProduct<'a> {
-    pub product: &'a ProductId,
-}
-
-impl AccessPattern for VariantsOfProduct<'_> {
-    type Item = Product;
-
-    const DECLARED: Declaration = Declaration {
-        number: 32,
-        question: "the variants of a product",
-        place: OF_PRODUCT.text(),
-        entities: &[Product::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        OF_PRODUCT.partition.fill((self.product,))
-    }
-
-    fn range(&self) -> SortRange {
-        OF_PRODUCT.all()
     }
 }
 

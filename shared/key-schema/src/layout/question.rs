@@ -3,15 +3,16 @@
 //! A question can be asked of a table without knowing the type of its pattern. Each item of the shop leads to the
 //! questions whose answers contain it, so a walk over a table leads to every question that the table can answer.
 
-use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
+use crate::entity::{DayTotals, StockCell, ViewShard};
+use crate::value::{Cells, Day, Days, ProductId, TimeRange};
 
 use super::{
-    AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById,
-    CustomerByUsername, Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, ImportedInvoiceById,
-    InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Item, Key, OpenReturns, OrderById, OrdersOfCustomer,
-    OrdersOfProduct, OrdersOfStatus, PaymentsDue, PaymentsOfInvoice, ProductById, ProductsOfCategory,
-    ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders, RatesOfShop, SortRange, TaxesOfShop,
-    TotalsOfDays, VariantsOfProduct, ViewsOfProduct,
+    ADDRESSES_OF_CUSTOMER, Bound, CART_OF_CUSTOMER, CATEGORIES, CELLS_OF_STOCK, CUSTOMER_BY_EMAIL, CUSTOMER_BY_ID,
+    CUSTOMER_BY_USERNAME, DISCOUNT_BY_CODE, Declaration, Direction, FLAGGED_ORDERS, GIFT_CARD_BY_CODE,
+    IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, INVOICE_OF_ORDER, INVOICES_OF_CUSTOMER, Item, Key, OPEN_RETURNS,
+    ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS, PAYMENTS_DUE, PAYMENTS_OF_INVOICE,
+    PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER, PRODUCTS_OF_SHOP, PROFILE_AND_ORDERS,
+    Query, RATES_OF_SHOP, SortRange, TAXES_OF_SHOP, TOTALS_OF_DAYS, VARIANTS_OF_PRODUCT, VIEWS_OF_PRODUCT,
 };
 
 /// An access pattern with its parameters.
@@ -32,13 +33,13 @@ pub enum Reads {
     Batch(Vec<Key>),
 }
 
-impl Question {
-    /// The question of a pattern that is a Query.
-    pub fn of<P: AccessPattern>(pattern: &P) -> Self {
-        let reads = Reads::Range { partition: pattern.partition(), range: pattern.range() };
-        Self { declared: P::DECLARED, reads }
+impl<Item> From<Query<Item>> for Question {
+    fn from(Query { declared, partition, range, .. }: Query<Item>) -> Self {
+        Self { declared, reads: Reads::Range { partition, range } }
     }
+}
 
+impl Question {
     /// Whether the answer is a list, with an order and cursors. Every other answer is a set of items.
     pub fn is_list(&self) -> bool {
         self.declared.bound == Bound::Page
@@ -47,19 +48,13 @@ impl Question {
     /// The same question after this position. `None` if the question has no positions.
     #[must_use]
     pub fn after(&self, position: &str) -> Option<Self> {
-        self.narrowed(|range, direction| match direction {
-            Direction::Ascending => range.after(position),
-            Direction::Descending => range.before(position),
-        })
+        self.narrowed(|range, direction| range.rest(direction, position))
     }
 
     /// The part of the list that begins with the item at this position. `None` if the question has no positions.
     #[must_use]
     pub fn from(&self, position: &str) -> Option<Self> {
-        self.narrowed(|range, direction| match direction {
-            Direction::Ascending => range.starting_at(position),
-            Direction::Descending => range.ending_at(position),
-        })
+        self.narrowed(|range, direction| range.starting_at(direction, position))
     }
 
     fn narrowed(&self, narrow: impl FnOnce(&SortRange, Direction) -> SortRange) -> Option<Self> {
@@ -75,71 +70,75 @@ impl Item {
         let all = &TimeRange::default();
         match self {
             Self::Customer(one) => {
-                vec![of_customer(&one.customer_id), Question::of(&ProfileAndOrders { customer: &one.customer_id })]
+                vec![CUSTOMER_BY_ID.ask(&one.customer_id).into(), PROFILE_AND_ORDERS.ask(&one.customer_id).into()]
             }
-            Self::CustomerStats(one) => vec![of_customer(&one.customer_id)],
-            Self::Guest(one) => vec![of_customer(&one.customer_id)],
+            Self::CustomerStats(one) => vec![CUSTOMER_BY_ID.ask(&one.customer_id).into()],
+            Self::Guest(one) => vec![CUSTOMER_BY_ID.ask(&one.customer_id).into()],
             Self::Cart(one) => {
-                vec![of_customer(&one.customer_id), Question::of(&CartOfCustomer { customer: &one.customer_id })]
+                vec![CUSTOMER_BY_ID.ask(&one.customer_id).into(), CART_OF_CUSTOMER.ask(&one.customer_id).into()]
             }
             Self::CustomerAddresses(one) => {
-                vec![of_customer(&one.customer_id), Question::of(&AddressesOfCustomer { customer: &one.customer_id })]
+                vec![CUSTOMER_BY_ID.ask(&one.customer_id).into(), ADDRESSES_OF_CUSTOMER.ask(&one.customer_id).into()]
             }
-            Self::EmailClaim(one) => vec![Question::of(&CustomerByEmail { email: &one.email })],
-            Self::UsernameClaim(one) => vec![Question::of(&CustomerByUsername { username: &one.username })],
+            Self::EmailClaim(one) => vec![CUSTOMER_BY_EMAIL.ask(&one.email).into()],
+            Self::UsernameClaim(one) => vec![CUSTOMER_BY_USERNAME.ask(&one.username).into()],
             Self::Product(one) => {
-                let of_variant = one.variant_of.iter().map(|product| Question::of(&VariantsOfProduct { product }));
-                let in_list = Question::of(&ProductsOfCategory { category: &one.category });
-                let others = [of_product(&one.product_id), views_of_product(&one.product_id, 0), in_list];
+                let of_variant = one.variant_of.iter().map(|product| VARIANTS_OF_PRODUCT.ask(product).into());
+                let in_list = PRODUCTS_OF_CATEGORY.ask(&one.category).into();
+                let others = [PRODUCT_BY_ID.ask(&one.product_id).into(), views_of_product(&one.product_id, 0), in_list];
                 others.into_iter().chain(of_variant).collect()
             }
-            Self::ProductDescription(one) => vec![of_product(&one.product_id)],
-            Self::ProductStats(one) => vec![of_product(&one.product_id), views_of_product(&one.product_id, 0)],
-            Self::Stock(one) => vec![of_product(&one.product_id), cells_of_stock(&one.product_id, one.cells)],
+            Self::ProductDescription(one) => vec![PRODUCT_BY_ID.ask(&one.product_id).into()],
+            Self::ProductStats(one) => {
+                vec![PRODUCT_BY_ID.ask(&one.product_id).into(), views_of_product(&one.product_id, 0)]
+            }
+            Self::Stock(one) => {
+                vec![PRODUCT_BY_ID.ask(&one.product_id).into(), cells_of_stock(&one.product_id, one.cells)]
+            }
             Self::StockCell(one) => {
                 // At least as many cells as have a number up to this one's.
                 let cells = Cells::try_from(i64::from(one.cell) + 1);
                 cells.map(|cells| cells_of_stock(&one.product_id, cells)).into_iter().collect()
             }
             Self::ViewShard(one) => vec![views_of_product(&one.product_id, one.shard)],
-            Self::CategoryCount(_) => vec![Question::of(&Categories), Question::of(&ProductsOfShop)],
+            Self::CategoryCount(_) => vec![CATEGORIES.ask(()).into(), PRODUCTS_OF_SHOP.ask(()).into()],
             Self::Order(one) => vec![
-                of_order(&one.order_id),
-                Question::of(&OrdersOfCustomer { customer: &one.customer_id, placed: *all }),
-                Question::of(&ProfileAndOrders { customer: &one.customer_id }),
-                Question::of(&OrdersOfStatus { status: one.status, shard: one.shard, placed: all }),
+                ORDER_BY_ID.ask(&one.order_id).into(),
+                ORDERS_OF_CUSTOMER.ask((&one.customer_id, all)).into(),
+                PROFILE_AND_ORDERS.ask(&one.customer_id).into(),
+                ORDERS_OF_STATUS.ask((&one.status, &one.shard, all)).into(),
             ],
             Self::OrderItem(one) => vec![
-                of_order(&one.order_id),
-                Question::of(&ProductsOfOrder { order: &one.order_id }),
-                Question::of(&OrdersOfProduct { product: &one.line.product_id, shard: one.shard, placed: all }),
-                Question::of(&ProductsOfCustomer { customer: &one.customer_id, placed: *all }),
+                ORDER_BY_ID.ask(&one.order_id).into(),
+                PRODUCTS_OF_ORDER.ask(&one.order_id).into(),
+                ORDERS_OF_PRODUCT.ask((&one.line.product_id, &one.shard, all)).into(),
+                PRODUCTS_OF_CUSTOMER.ask((&one.customer_id, all)).into(),
             ],
-            Self::OrderAddress(one) => vec![of_order(&one.order_id)],
-            Self::Shipment(one) => vec![of_order(&one.order_id)],
-            Self::OrderFlag(one) => vec![of_order(&one.order_id), Question::of(&FlaggedOrders)],
+            Self::OrderAddress(one) => vec![ORDER_BY_ID.ask(&one.order_id).into()],
+            Self::Shipment(one) => vec![ORDER_BY_ID.ask(&one.order_id).into()],
+            Self::OrderFlag(one) => vec![ORDER_BY_ID.ask(&one.order_id).into(), FLAGGED_ORDERS.ask(()).into()],
             Self::Invoice(one) => {
                 let (order, id) = (&one.order_id, &one.invoice_id);
-                let by_old_id = one.unnumbered.is_none().then(|| Question::of(&ImportedInvoiceById { id }));
+                let by_old_id = one.unnumbered.is_none().then(|| IMPORTED_INVOICE_BY_ID.ask(id).into());
                 let others = [
-                    of_order(order),
-                    Question::of(&InvoiceOfOrder { order }),
-                    Question::of(&InvoiceById { order, id }),
-                    Question::of(&PaymentsOfInvoice { order, invoice: id }),
-                    Question::of(&InvoicesOfCustomer { customer: &one.customer_id, issued: *all }),
+                    ORDER_BY_ID.ask(order).into(),
+                    INVOICE_OF_ORDER.ask(order).into(),
+                    INVOICE_BY_ID.ask((order, id)).into(),
+                    PAYMENTS_OF_INVOICE.ask((order, id)).into(),
+                    INVOICES_OF_CUSTOMER.ask((&one.customer_id, all)).into(),
                 ];
                 others.into_iter().chain(by_old_id).collect()
             }
             Self::PaymentDue(one) => {
-                vec![of_order(&one.order_id), Question::of(&PaymentsDue { shard: one.shard, since: all })]
+                vec![ORDER_BY_ID.ask(&one.order_id).into(), PAYMENTS_DUE.ask((&one.shard, all)).into()]
             }
-            Self::Return(one) => vec![of_order(&one.order_id), Question::of(&OpenReturns { shard: one.shard })],
-            Self::QueuedOrder(one) => vec![of_order(&one.order_id)],
-            Self::Discount(one) => vec![Question::of(&DiscountByCode { code: &one.code })],
-            Self::GiftCard(one) => vec![Question::of(&GiftCardByCode { code: &one.code })],
-            Self::GiftCardEntry(one) => vec![Question::of(&GiftCardByCode { code: &one.code })],
-            Self::ShippingRates(_) => vec![Question::of(&RatesOfShop)],
-            Self::Taxes(_) => vec![Question::of(&TaxesOfShop)],
+            Self::Return(one) => vec![ORDER_BY_ID.ask(&one.order_id).into(), OPEN_RETURNS.ask(&one.shard).into()],
+            Self::QueuedOrder(one) => vec![ORDER_BY_ID.ask(&one.order_id).into()],
+            Self::Discount(one) => vec![DISCOUNT_BY_CODE.ask(&one.code).into()],
+            Self::GiftCard(one) => vec![GIFT_CARD_BY_CODE.ask(&one.code).into()],
+            Self::GiftCardEntry(one) => vec![GIFT_CARD_BY_CODE.ask(&one.code).into()],
+            Self::ShippingRates(_) => vec![RATES_OF_SHOP.ask(()).into()],
+            Self::Taxes(_) => vec![TAXES_OF_SHOP.ask(()).into()],
             Self::DayTotals(one) => totals_of(one.date).into_iter().collect(),
             // No question of the shop finds them.
             Self::ViewMark(_)
@@ -156,31 +155,19 @@ impl Item {
     }
 }
 
-fn of_customer(id: &CustomerId) -> Question {
-    Question::of(&CustomerById { id })
-}
-
-fn of_product(id: &ProductId) -> Question {
-    Question::of(&ProductById { id })
-}
-
-fn of_order(id: &OrderId) -> Question {
-    Question::of(&OrderById { id })
-}
-
 /// The product with the shards of its views up to this one.
 fn views_of_product(product: &ProductId, shard: u8) -> Question {
-    let keys = ViewsOfProduct { product, shards: shard.saturating_add(1) }.keys();
-    Question { declared: ViewsOfProduct::DECLARED, reads: Reads::Batch(keys) }
+    let keys = ViewShard::keys_of(product, shard.saturating_add(1));
+    Question { declared: VIEWS_OF_PRODUCT, reads: Reads::Batch(keys) }
 }
 
 fn cells_of_stock(product: &ProductId, cells: Cells) -> Question {
-    let keys = CellsOfStock { product, cells }.keys();
-    Question { declared: CellsOfStock::DECLARED, reads: Reads::Batch(keys) }
+    let keys = StockCell::keys_of(product, cells);
+    Question { declared: CELLS_OF_STOCK, reads: Reads::Batch(keys) }
 }
 
 /// The totals of one day.
 fn totals_of(date: Day) -> Option<Question> {
     let days = Days::new(date, date.plus(1)).ok()?;
-    Some(Question { declared: TotalsOfDays::DECLARED, reads: Reads::Batch(TotalsOfDays { days }.keys()) })
+    Some(Question { declared: TOTALS_OF_DAYS, reads: Reads::Batch(DayTotals::keys_of(days)) })
 }

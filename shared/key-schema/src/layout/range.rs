@@ -1,5 +1,7 @@
 //! Ranges of sort keys.
 
+use super::Direction;
+
 /// The sort keys of a partition to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SortRange {
@@ -16,7 +18,7 @@ pub enum SortRange {
 impl SortRange {
     /// A character that sorts after all characters of keys.
     const LAST: &str = "~";
-    /// A character that sorts after all digits, and so after every time.
+    /// A character that sorts after all digits, and so after every part that begins with a digit.
     pub(super) const AFTER_DIGITS: &str = ":";
     /// A character that sorts before all characters of keys.
     pub(super) const FIRST: &str = " ";
@@ -36,19 +38,26 @@ impl SortRange {
         matches!(self, Self::Between { low, high } if low > high)
     }
 
+    /// The rest of a walk in this direction that has read up to `position`.
+    #[must_use]
+    pub fn rest(&self, direction: Direction, position: &str) -> Self {
+        match direction {
+            Direction::Ascending => self.after(position),
+            Direction::Descending => self.before(position),
+        }
+    }
+
     /// The rest of an ascending walk that has read up to `position`.
     ///
     /// In every list the sort keys are unique, so the position of an item is its sort key alone, and the rest of the
     /// walk is an ordinary range. `ExclusiveStartKey` is not used: it would need all key attributes of the last item.
-    #[must_use]
-    pub fn after(&self, position: &str) -> Self {
+    fn after(&self, position: &str) -> Self {
         let (_, high) = self.ends();
         Self::Between { low: format!("{position}{}", Self::FIRST), high }
     }
 
     /// The rest of a descending walk that has read down to `position`.
-    #[must_use]
-    pub fn before(&self, position: &str) -> Self {
+    fn before(&self, position: &str) -> Self {
         let (low, _) = self.ends();
         let mut high = position.to_owned();
         // The greatest key below `position` is at most `position` with its last character replaced by the preceding
@@ -60,18 +69,14 @@ impl SortRange {
         Self::Between { low, high }
     }
 
-    /// The part of the range that begins with this key.
+    /// The part of the range that a walk in this direction reads from this key on.
     #[must_use]
-    pub fn starting_at(&self, key: &str) -> Self {
-        let (_, high) = self.ends();
-        Self::Between { low: key.to_owned(), high }
-    }
-
-    /// The part of the range that ends with this key.
-    #[must_use]
-    pub fn ending_at(&self, key: &str) -> Self {
-        let (low, _) = self.ends();
-        Self::Between { low, high: key.to_owned() }
+    pub fn starting_at(&self, direction: Direction, key: &str) -> Self {
+        let (low, high) = self.ends();
+        match direction {
+            Direction::Ascending => Self::Between { low: key.to_owned(), high },
+            Direction::Descending => Self::Between { low, high: key.to_owned() },
+        }
     }
 
     fn ends(&self) -> (String, String) {
@@ -107,10 +112,10 @@ mod tests {
             let at = pick.index(keys.len());
             for range in [SortRange::Whole, SortRange::BeginsWith("i#".to_owned())] {
                 let left = |range: &SortRange| keys.iter().filter(|key| range.contains(key)).cloned().collect::<Vec<_>>();
-                prop_assert_eq!(left(&range.after(&keys[at])), &keys[at + 1..]);
-                prop_assert_eq!(left(&range.before(&keys[at])), &keys[..at]);
-                prop_assert_eq!(left(&range.starting_at(&keys[at])), &keys[at..]);
-                prop_assert_eq!(left(&range.ending_at(&keys[at])), &keys[..=at]);
+                prop_assert_eq!(left(&range.rest(Direction::Ascending, &keys[at])), &keys[at + 1..]);
+                prop_assert_eq!(left(&range.rest(Direction::Descending, &keys[at])), &keys[..at]);
+                prop_assert_eq!(left(&range.starting_at(Direction::Ascending, &keys[at])), &keys[at..]);
+                prop_assert_eq!(left(&range.starting_at(Direction::Descending, &keys[at])), &keys[..=at]);
             }
         }
     }

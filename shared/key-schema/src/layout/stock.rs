@@ -1,17 +1,16 @@
 //! The further cells of a stock that is divided into several. The partition key contains the number of the cell, so
 //! that the cells share the load. The first cell is the product's `stock`.
-//!
-//! | pattern | index | partition | sort |
-//! |---|---|---|---|
-//! | 22 [`CellsOfStock`] | table | `stock#{productId}#{cell}` | `stock#{productId}#{cell}` |
 
 use crate::entity::{Stock, StockCell, WholeStock};
 use crate::value::{Cells, ProductId};
 
-use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template, collection};
+use super::{Declaration, Key, Place, PlaceText, Stored, Template, collection};
 
 const CELLS: Template<(ProductId, u8)> = Template::new("stock#{productId}#{cell}");
 const CELL: Place<(ProductId, u8), (ProductId, u8)> = Place::table(CELLS, CELLS);
+
+/// All cells of a product's stock. They are a batch of keys, because each cell has a partition of its own.
+pub const CELLS_OF_STOCK: Declaration = CELL.batch::<InStock>(22, "the stock of a product, cells added up", 32);
 
 impl Stored for StockCell {
     const PLACES: &'static [PlaceText] = &[CELL.text()];
@@ -26,6 +25,12 @@ impl StockCell {
     pub fn key_of(product: &ProductId, cell: u8) -> Key {
         CELL.key((product, &cell), (product, &cell))
     }
+
+    /// The keys of all cells of a stock, the first one included. Their number is read from the first one.
+    pub fn keys_of(product: &ProductId, cells: Cells) -> Vec<Key> {
+        let others = (1..cells.get()).map(|cell| Self::key_of(product, cell));
+        std::iter::once(Stock::key_of(product)).chain(others).collect()
+    }
 }
 
 collection! {
@@ -38,44 +43,26 @@ collection! {
     }
 }
 
-/// All cells of a product's stock. They are a batch of keys, because each cell has a partition of its own.
-pub struct CellsOfStock<'a> {
-    pub product: &'a ProductId,
-    /// The number of cells, as read from the first cell.
-    pub cells: Cells,
-}
-
-impl CellsOfStock<'_> {
-    /// The declaration of the pattern.
-    pub const DECLARED: Declaration = Declaration {
-        number: 22,
-        question: "the stock of a product, cells added up",
-        place: CELL.text(),
-        entities: InStock::KINDS,
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Collection(32),
-    };
-
-    /// Assembles the cells. A cell that was not found counts as empty.
+impl InStock {
+    /// Assembles a stock of this number of cells. A cell that was not found counts as empty.
     ///
     /// # Errors
     /// The stock has another number of cells by now: returns the first cell, which has the current number. `None` if
     /// there is no stock.
-    pub fn assemble(&self, items: Vec<InStock>) -> Result<WholeStock, Option<Stock>> {
+    pub fn assemble(cells: Cells, items: Vec<Self>) -> Result<WholeStock, Option<Stock>> {
         let (mut first, mut others) = (None, Vec::new());
         for item in items {
             match item {
-                InStock::Stock(stock) => first = Some(stock),
-                InStock::StockCell(cell) => others.push(cell),
-                InStock::Unknown => {}
+                Self::Stock(stock) => first = Some(stock),
+                Self::StockCell(cell) => others.push(cell),
+                Self::Unknown => {}
             }
         }
         let first = match first {
-            Some(first) if first.cells == self.cells => first,
+            Some(first) if first.cells == cells => first,
             other => return Err(other),
         };
-        let count = usize::from(self.cells.get());
+        let count = usize::from(cells.get());
         let mut whole = WholeStock::from(first);
         whole.units.resize(count, 0);
         whole.moved.resize(count, 0);
@@ -90,11 +77,5 @@ impl CellsOfStock<'_> {
             }
         }
         Ok(whole)
-    }
-
-    /// The keys to read.
-    pub fn keys(&self) -> Vec<Key> {
-        let others = (1..self.cells.get()).map(|cell| StockCell::key_of(self.product, cell));
-        std::iter::once(Stock::key_of(self.product)).chain(others).collect()
     }
 }

@@ -5,8 +5,8 @@ use crate::value::ShardId;
 
 use super::{Key, Place, PlaceText, Stored, Template};
 
-const SHARD: Template<(ShardId,)> = Template::new("shard#{shardId}");
-const CHECKPOINT: Place<(ShardId,), (ShardId,)> = Place::table(SHARD, SHARD);
+const SHARD: Template<ShardId> = Template::new("shard#{shardId}");
+const CHECKPOINT: Place<ShardId, ShardId> = Place::table(SHARD, SHARD);
 
 impl Stored for StreamCheckpoint {
     const PLACES: &'static [PlaceText] = &[CHECKPOINT.text()];
@@ -19,7 +19,7 @@ impl Stored for StreamCheckpoint {
 impl StreamCheckpoint {
     /// The key of a shard's checkpoint.
     pub fn key_of(shard: &ShardId) -> Key {
-        CHECKPOINT.key((shard,), (shard,))
+        CHECKPOINT.key(shard, shard)
     }
 
     /// The key of the checkpoint of repairs.

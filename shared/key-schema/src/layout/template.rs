@@ -2,13 +2,52 @@
 
 use std::marker::PhantomData;
 
-use crate::value::KeyPart;
+/// A value that can be a part of a key, between two `#`.
+///
+/// An implementation must never write a `#`, and must write different texts for different values. Otherwise two items
+/// could have the same key.
+pub trait KeyPart {
+    /// Appends this part to a key.
+    fn write_to(&self, key: &mut String);
+}
+
+/// The number of a shard or of a cell.
+impl KeyPart for u8 {
+    fn write_to(&self, key: &mut String) {
+        key.push_str(&self.to_string());
+    }
+}
+
+/// A parameter of a question: a part of a key, or a range of such parts.
+pub trait Parameter {
+    /// The part that the parameter gives, or of which it gives a range.
+    type Part: KeyPart;
+
+    /// The part or the range.
+    fn given(&self) -> Given<'_>;
+}
+
+impl<Part: KeyPart> Parameter for Part {
+    type Part = Self;
+
+    fn given(&self) -> Given<'_> {
+        Given::Part(self)
+    }
+}
+
+/// What a parameter gives.
+pub enum Given<'a> {
+    /// A part of a key.
+    Part(&'a dyn KeyPart),
+    /// The parts from the first one, included, to the second one, excluded. Without an end, the range has all parts on
+    /// that side, of which each has to begin with a digit.
+    Between([Option<&'a dyn KeyPart>; 2]),
+}
 
 /// The spelling of a key, with a `{placeholder}` for each typed part: `i#{issuedAt}#{invoiceId}`. The number of a shard can
 /// be `{#shard}`: the part with a `#` before it, and nothing for shard 0. So the key of the only shard names none.
 ///
-/// `Parts` is the tuple of the parts' types. A template with all parts is the key of an item. A template with only the
-/// leading parts is a prefix of such keys.
+/// `Parts` is the type of the only part, or the tuple of the parts' types.
 pub struct Template<Parts> {
     text: &'static str,
     parts: PhantomData<fn(Parts)>,
@@ -22,8 +61,8 @@ impl<Parts> Clone for Template<Parts> {
 
 impl<Parts> Copy for Template<Parts> {}
 
-impl<Parts: Arity> Template<Parts> {
-    /// A template with one placeholder for each of `Parts`.
+impl<Of: Parts> Template<Of> {
+    /// A template with one placeholder for each part.
     ///
     /// # Panics
     /// The number of placeholders is another one. All templates are constants, so the panic is a compile error.
@@ -35,7 +74,7 @@ impl<Parts: Arity> Template<Parts> {
             }
             at += 1;
         }
-        assert!(placeholders == Parts::COUNT, "a template needs one placeholder for each of its parts");
+        assert!(placeholders == Of::COUNT, "a template needs one placeholder for each of its parts");
         Self { text, parts: PhantomData }
     }
 
@@ -45,32 +84,57 @@ impl<Parts: Arity> Template<Parts> {
     }
 
     /// The key of an item with these parts.
-    pub fn fill(&self, parts: impl Full<Parts>) -> String {
-        self.prefix(parts)
-    }
-
-    /// The prefix of all keys with these leading parts: the template up to the first placeholder without a part.
-    pub fn prefix(&self, leading: impl Prefix<Parts>) -> String {
-        let mut key = String::with_capacity(96);
-        let mut rest = self.text;
-        leading.each(&mut |part| {
-            // `new` and the trait bounds guarantee that there is a placeholder for each part.
-            if let Some((before, after)) = rest.split_once('{') {
-                key.push_str(before);
-                let end = key.len();
-                let is_of_shard = after.starts_with('#');
-                if is_of_shard {
-                    key.push('#');
-                }
-                part.write_to(&mut key);
-                if is_of_shard && &key[end..] == "#0" {
-                    key.truncate(end);
-                }
-                rest = after.split_once('}').map_or("", |(_, after)| after);
+    pub fn fill(&self, parts: impl Values<Of>) -> String {
+        let mut spelling = Spelling::new(self.text);
+        parts.each(&mut |given| {
+            if let Given::Part(part) = given {
+                spelling.add(part);
             }
         });
-        key.push_str(rest.split('{').next().unwrap_or_default());
-        key
+        spelling.key
+    }
+
+    /// The beginning of all keys: the template up to the first placeholder.
+    pub fn literal(&self) -> &'static str {
+        self.text.split('{').next().unwrap_or_default()
+    }
+}
+
+/// A template that is being filled, up to the first placeholder without a part.
+#[derive(Clone)]
+pub(super) struct Spelling {
+    pub(super) key: String,
+    rest: &'static str,
+}
+
+impl Spelling {
+    pub(super) fn new(text: &'static str) -> Self {
+        let mut key = String::with_capacity(96);
+        let (literal, rest) = text.split_at(text.find('{').unwrap_or(text.len()));
+        key.push_str(literal);
+        Self { key, rest }
+    }
+
+    /// Whether every placeholder has its part.
+    pub(super) fn is_complete(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Fills the next placeholder. The types guarantee that there is one for each part.
+    pub(super) fn add(&mut self, part: &dyn KeyPart) {
+        let Some((name, rest)) = self.rest.split_once('}') else { return };
+        let end = self.key.len();
+        let is_of_shard = name.starts_with("{#");
+        if is_of_shard {
+            self.key.push('#');
+        }
+        part.write_to(&mut self.key);
+        if is_of_shard && &self.key[end..] == "#0" {
+            self.key.truncate(end);
+        }
+        let (literal, rest) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
+        self.key.push_str(literal);
+        self.rest = rest;
     }
 }
 
@@ -88,58 +152,59 @@ pub fn spells(template: &str, key: &str) -> bool {
     })
 }
 
-/// A tuple of part types.
-pub trait Arity {
+/// The types of a template's parts: none, the only one, or a tuple.
+pub trait Parts {
     /// The number of parts.
     const COUNT: usize;
+    /// The first part.
+    type First;
 }
 
-/// References to the leading parts of a template: to none, some or all of them.
-pub trait Prefix<Parts> {
-    /// Calls `write` with each part, in order.
-    fn each(self, write: &mut dyn FnMut(&dyn KeyPart));
+/// References to values of these types, in their order.
+pub trait Values<Types> {
+    /// Calls `take` with each value.
+    fn each(self, take: &mut dyn FnMut(Given<'_>));
 }
 
-/// References to all parts of a template.
-pub trait Full<Parts>: Prefix<Parts> {}
+impl Parts for () {
+    const COUNT: usize = 0;
+    type First = ();
+}
 
-macro_rules! full {
-    ($(($($part:ident)*))+) => {$(
-        impl<$($part,)*> Arity for ($($part,)*) {
-            const COUNT: usize = <[&str]>::len(&[$(stringify!($part)),*]);
+impl Values<()> for () {
+    fn each(self, _: &mut dyn FnMut(Given<'_>)) {}
+}
+
+impl<Part: KeyPart> Parts for Part {
+    const COUNT: usize = 1;
+    type First = Part;
+}
+
+impl<A: Parameter> Values<A> for &A {
+    fn each(self, take: &mut dyn FnMut(Given<'_>)) {
+        take(self.given());
+    }
+}
+
+macro_rules! tuples {
+    ($(($count:literal: $first:ident $($part:ident)+))+) => {$(
+        impl<$first: KeyPart, $($part: KeyPart,)+> Parts for ($first, $($part,)+) {
+            const COUNT: usize = $count;
+            type First = $first;
         }
 
-        impl<$($part: KeyPart,)*> Full<($($part,)*)> for ($(&$part,)*) {}
-    )+};
-}
-
-macro_rules! prefix {
-    ($(($($given:ident)*) of ($($part:ident)*))+) => {$(
-        impl<$($part: KeyPart,)*> Prefix<($($part,)*)> for ($(&$given,)*) {
-            #[allow(non_snake_case, reason = "the parts are named as their types")]
-            #[allow(unused_variables, reason = "the empty prefix writes nothing")]
-            fn each(self, write: &mut dyn FnMut(&dyn KeyPart)) {
-                let ($($given,)*) = self;
-                $(write($given);)*
+        impl<$first: Parameter, $($part: Parameter,)+> Values<($first, $($part,)+)> for (&$first, $(&$part,)+) {
+            #[allow(non_snake_case, reason = "the values are named as their types")]
+            fn each(self, take: &mut dyn FnMut(Given<'_>)) {
+                let ($first, $($part,)+) = self;
+                take($first.given());
+                $(take($part.given());)+
             }
         }
     )+};
 }
 
-full! { () (A) (A B) (A B C) }
-
-prefix! {
-    () of ()
-    () of (A)
-    (A) of (A)
-    () of (A B)
-    (A) of (A B)
-    (A B) of (A B)
-    () of (A B C)
-    (A) of (A B C)
-    (A B) of (A B C)
-    (A B C) of (A B C)
-}
+tuples! { (2: A B) (3: A B C) }
 
 #[cfg(test)]
 mod tests {

@@ -19,9 +19,9 @@ use serde::de::DeserializeOwned;
 use serde_dynamo::AttributeValue;
 
 use super::{
-    AccessPattern as _, CellsOfStock, CustomerById, Declaration, ENTITIES, ENTITY_TYPE, EXPIRES_AT, GiftCardByCode,
-    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, OrderById, ProductById,
-    ProfileAndOrders, ProfileOrOrder, ViewsOfProduct,
+    CELLS_OF_STOCK, CUSTOMER_BY_ID, Declaration, ENTITIES, ENTITY_TYPE, EXPIRES_AT, GIFT_CARD_BY_CODE, InCustomer,
+    InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDER_BY_ID, PRODUCT_BY_ID, PROFILE_AND_ORDERS,
+    ProfileOrOrder, VIEWS_OF_PRODUCT,
 };
 use any::any_entity;
 use parts::{any_parts, sample};
@@ -100,13 +100,13 @@ proptest! {
 
     #[test]
     fn a_collection_reads_exactly_the_entities_that_its_pattern_declares(entity in any_entity()) {
-        agrees::<InCustomer>(&CustomerById::DECLARED, &entity)?;
-        agrees::<InProduct>(&ProductById::DECLARED, &entity)?;
-        agrees::<InStock>(&CellsOfStock::DECLARED, &entity)?;
-        agrees::<InViews>(&ViewsOfProduct::DECLARED, &entity)?;
-        agrees::<InOrder>(&OrderById::DECLARED, &entity)?;
-        agrees::<ProfileOrOrder>(&ProfileAndOrders::DECLARED, &entity)?;
-        agrees::<InGiftCard>(&GiftCardByCode::DECLARED, &entity)?;
+        agrees::<InCustomer>(&CUSTOMER_BY_ID.declared, &entity)?;
+        agrees::<InProduct>(&PRODUCT_BY_ID.declared, &entity)?;
+        agrees::<InStock>(&CELLS_OF_STOCK, &entity)?;
+        agrees::<InViews>(&VIEWS_OF_PRODUCT, &entity)?;
+        agrees::<InOrder>(&ORDER_BY_ID.declared, &entity)?;
+        agrees::<ProfileOrOrder>(&PROFILE_AND_ORDERS.declared, &entity)?;
+        agrees::<InGiftCard>(&GIFT_CARD_BY_CODE.declared, &entity)?;
     }
 
     #[test]

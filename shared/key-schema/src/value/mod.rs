@@ -36,6 +36,8 @@ pub use text::{Description, Line, Name, TextHash};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 
+use crate::layout::KeyPart;
+
 /// An invalid value. The message is for the client and says which values are valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -45,13 +47,4 @@ impl Invalid {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
-}
-
-/// A value that can be a part of a key, between two `#`.
-///
-/// An implementation must never write a `#`, and must write different texts for different values. Otherwise two items
-/// could have the same key.
-pub trait KeyPart {
-    /// Appends this part to a key.
-    fn write_to(&self, key: &mut String);
 }

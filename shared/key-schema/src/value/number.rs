@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Invalid, KeyPart};
+use super::Invalid;
 
 /// A number of units of a product: 1 to 10,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
@@ -150,13 +150,6 @@ fn bounded(number: i64, most: u32) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| (1..=most).contains(number))
 }
 
-/// The number of a shard or of a cell.
-impl KeyPart for u8 {
-    fn write_to(&self, key: &mut String) {
-        key.push_str(&self.to_string());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
@@ -186,8 +179,5 @@ mod tests {
     fn a_stock_has_one_cell_by_default() {
         assert_eq!(Cells::default(), Cells::ONE);
         assert!(Cells::ONE.is_one() && !Cells::try_from(2).expect("a number").is_one());
-        let mut key = String::from("stock#");
-        32_u8.write_to(&mut key);
-        assert_eq!(key, "stock#32");
     }
 }

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::time::moment;
-use super::{Day, Invalid, Timestamp};
+use super::{Day, Invalid, KeyPart, Timestamp};
+use crate::layout::{Given, Parameter};
 
 /// The moments from `from` (included) to `to` (excluded). Without `from` or `to`, the range is unbounded on that side.
 ///
@@ -75,6 +76,15 @@ impl TimeRange {
     /// Whether the moment is in the range.
     pub fn contains(&self, moment: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment < to)
+    }
+}
+
+/// The range of the keys with a time in it.
+impl Parameter for TimeRange {
+    type Part = Timestamp;
+
+    fn given(&self) -> Given<'_> {
+        Given::Between([&self.from, &self.to].map(|end| end.as_ref().map(|moment| moment as &dyn KeyPart)))
     }
 }
 

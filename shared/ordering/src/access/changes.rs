@@ -2,12 +2,12 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Return, Shipment, Stock};
-use key_schema::layout::OrderById;
+use key_schema::layout::ORDER_BY_ID;
 
 /// [`Transition::Advance`](crate::steps::Transition::Advance).
 pub const ADVANCE: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>().in_transactions(),
@@ -19,7 +19,7 @@ pub const ADVANCE: &[Access] = &[
 pub const CANCEL: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Discount>().in_transactions(),
@@ -34,7 +34,7 @@ pub const CANCEL: &[Access] = &[
 pub const CANCEL_UNITS: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Discount>().in_transactions(),
@@ -48,7 +48,7 @@ pub const CANCEL_UNITS: &[Access] = &[
 /// [`Transition::Capture`](crate::steps::Transition::Capture).
 pub const CAPTURE: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),
@@ -59,7 +59,7 @@ pub const CAPTURE: &[Access] = &[
 pub const CONFIRM_REFUND: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>().in_transactions(),
@@ -67,7 +67,7 @@ pub const CONFIRM_REFUND: &[Access] = &[
 
 /// [`Transition::DeliverShipment`](crate::steps::Transition::DeliverShipment).
 pub const DELIVER_SHIPMENT: &[Access] = &[
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Order>().in_transactions(),
@@ -77,7 +77,7 @@ pub const DELIVER_SHIPMENT: &[Access] = &[
 /// [`Transition::Expire`](crate::steps::Transition::Expire).
 pub const EXPIRE: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::update::<Discount>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<GiftCardEntry>().in_transactions(),
@@ -90,7 +90,7 @@ pub const EXPIRE: &[Access] = &[
 pub const EXPIRE_LAPSED: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::update::<Discount>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<GiftCardEntry>().in_transactions(),
@@ -103,7 +103,7 @@ pub const EXPIRE_LAPSED: &[Access] = &[
 pub const RECEIVE_RETURN: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<GiftCard>().in_transactions(),
@@ -118,7 +118,7 @@ pub const RECEIVE_RETURN: &[Access] = &[
 pub const REPORT_PAYMENT: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),
@@ -128,7 +128,7 @@ pub const REPORT_PAYMENT: &[Access] = &[
 /// [`Transition::RequestCapture`](crate::steps::Transition::RequestCapture).
 pub const REQUEST_CAPTURE: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>().in_transactions(),
@@ -137,7 +137,7 @@ pub const REQUEST_CAPTURE: &[Access] = &[
 /// [`Transition::RequestReturn`](crate::steps::Transition::RequestReturn).
 pub const REQUEST_RETURN: &[Access] = &[
     Access::put::<Return>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Order>().in_transactions(),
@@ -147,7 +147,7 @@ pub const REQUEST_RETURN: &[Access] = &[
 pub const SHIP_ITEMS: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
     Access::put::<Shipment>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>().in_transactions(),
@@ -157,7 +157,7 @@ pub const SHIP_ITEMS: &[Access] = &[
 /// [`Transition::StartPayment`](crate::steps::Transition::StartPayment).
 pub const START_PAYMENT: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
-    Access::query::<OrderById>(),
+    Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use key_schema::entity::{Order, OrderStatus, WholeOrder};
-use key_schema::layout::{InOrder, OrderById, OrderState, Stored as _};
+use key_schema::layout::{InOrder, OrderState, Stored as _};
 use key_schema::value::OrderId;
 use ordering::changing::{Changing, ChangingAction};
 use ordering::steps::Transition;
@@ -32,7 +32,7 @@ impl Actor {
         let (mut changing, next) = match (self.phase.clone(), event) {
             (Phase::ReadingOrder(mut changing), Event::Read(items)) => {
                 let Some(items) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
-                let mut whole = match OrderById::assemble(items) {
+                let mut whole = match InOrder::assemble(items) {
                     Ok(Some(OrderState::Placed(whole))) => *whole,
                     Ok(Some(OrderState::Queued(_)) | None) => return Phase::Answered(Answer::NotFound),
                     // The order is being written: the reader reads again.

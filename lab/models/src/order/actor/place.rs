@@ -1,7 +1,7 @@
 //! Requests and messages that place an order.
 
-use key_schema::entity::Rejection;
-use key_schema::layout::{CellsOfStock, InStock};
+use key_schema::entity::{Rejection, StockCell};
+use key_schema::layout::InStock;
 use ordering::{
     ItemRead, ItemsRead, OrderMessage, OrderRequest, Origin, PlacingAction, PlacingAttempt, PlacingOutcome,
     RefusedAcceptance,
@@ -27,8 +27,7 @@ impl Actor {
                 drop(cells);
                 match first {
                     Some((first, mode)) => {
-                        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-                        let places = places(pattern.keys());
+                        let places = places(StockCell::keys_of(&first.product_id, first.cells));
                         Phase::ReadingCells(placing, items, places, (mode == ReadMode::Snapshot).then(Proof::default))
                     }
                     None => self.found(shop, request, placing, &found),
@@ -89,9 +88,8 @@ impl Actor {
     ) -> Phase {
         let Some(mut found) = read_all(items) else { return Phase::Answered(Answer::Failed) };
         let (first, _) = placing.cells_to_read(&found).next().expect("the stock whose cells were read");
-        let first = first.clone();
-        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-        found.add_cells(pattern.assemble(cells).expect("as many cells as there are"));
+        let number = first.cells;
+        found.add_cells(InStock::assemble(number, cells).expect("as many cells as there are"));
         self.found(shop, request, placing, &found)
     }
 

@@ -5,9 +5,8 @@ use proptest::prelude::*;
 use super::parts::{any_parts, sample};
 use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
-    CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index,
-    Item, Key, OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder,
-    Stored as _, Torn, ViewsOfProduct, WholeProduct,
+    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDERS_OF_PRODUCT,
+    ORDERS_OF_STATUS, OrderState, ProfileOrOrder, Query, Stored as _, Torn, WholeProduct, in_shards,
 };
 use crate::value::TimeRange;
 
@@ -44,7 +43,7 @@ proptest! {
 
         let customer = items!(all, InCustomer: Customer Cart Guest CustomerStats).chain([InCustomer::Unknown]).collect();
         let expected = found!(all, Customer).map(|customer| (customer, found!(all, CustomerStats)));
-        prop_assert_eq!(CustomerById::assemble(customer), expected);
+        prop_assert_eq!(InCustomer::assemble(customer), expected);
 
         let product = items!(all, InProduct: Product ProductDescription Stock ProductStats);
         let product = product.chain([InProduct::Unknown]).collect();
@@ -55,20 +54,20 @@ proptest! {
             stock,
             stats: found!(all, ProductStats),
         });
-        prop_assert_eq!(ProductById::assemble(product), expected);
+        prop_assert_eq!(InProduct::assemble(product), expected);
 
         let card = items!(all, InGiftCard: GiftCard GiftCardEntry).chain([InGiftCard::Unknown]).collect();
         let entries = found!(all, GiftCardEntry).into_iter().collect();
-        prop_assert_eq!(GiftCardByCode::assemble(card), found!(all, GiftCard).map(|card| (card, entries)));
+        prop_assert_eq!(InGiftCard::assemble(card), found!(all, GiftCard).map(|card| (card, entries)));
 
         let overview = items!(all, ProfileOrOrder: Customer Order).chain([ProfileOrOrder::Unknown]).collect();
         let orders = found!(all, Order).into_iter().collect();
-        prop_assert_eq!(ProfileAndOrders::assemble(overview), found!(all, Customer).map(|customer| (customer, orders)));
+        prop_assert_eq!(ProfileOrOrder::assemble(overview), found!(all, Customer).map(|customer| (customer, orders)));
 
         let views = items!(all, InViews: Product ProductStats ViewShard).collect();
         let count = found!(all, ViewShard).map_or(0, |shard| shard.views);
         let expected = found!(all, Product).map(|_| (count, found!(all, ProductStats)));
-        prop_assert_eq!(ViewsOfProduct::assemble(views), expected);
+        prop_assert_eq!(InViews::assemble(views), expected);
     }
 
     #[test]
@@ -76,8 +75,8 @@ proptest! {
         let all = parts.entities();
         let sort_key = |keys: Vec<Key>| keys.into_iter().find(|key| key.index == Index::Gsi1).map(|key| key.sort);
         let (order, line) = (found!(all, Order).expect("an order"), found!(all, OrderItem).expect("a line"));
-        prop_assert_eq!(Some(OrdersOfStatus::position(&order)), sort_key(order.index_keys()));
-        prop_assert_eq!(Some(OrdersOfProduct::position(&line.placed_at, &line.order_id)), sort_key(line.index_keys()));
+        prop_assert_eq!(Some(order.position()), sort_key(order.index_keys()));
+        prop_assert_eq!(Some(order.position()), sort_key(line.index_keys()));
     }
 
     /// A read that finds neither a complete order nor none of its items has seen a part of a transaction.
@@ -112,7 +111,7 @@ proptest! {
             (None, None) if lines == 0 && !addressed => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
         };
-        prop_assert_eq!(OrderById::assemble(items), expected);
+        prop_assert_eq!(InOrder::assemble(items), expected);
     }
 }
 
@@ -124,8 +123,7 @@ fn a_stock_has_the_number_of_cells_in_its_first_cell() {
     let first = crate::entity::Stock { cells: cells(3), available: 5, moved: 7, ..first };
     let cell = crate::entity::StockCell { cell: 1, available: 2, moved: -7, price: first.price, ..cell };
     let whole = |asked: i64, cell: &crate::entity::StockCell| {
-        let pattern = CellsOfStock { product: &first.product_id, cells: cells(asked) };
-        pattern.assemble(vec![InStock::StockCell(cell.clone()), InStock::Stock(first.clone())])
+        InStock::assemble(cells(asked), vec![InStock::StockCell(cell.clone()), InStock::Stock(first.clone())])
     };
     let same = crate::entity::StockCell { price_version: first.price_version, ..cell.clone() };
     let read = whole(3, &same).expect("a stock");
@@ -138,15 +136,14 @@ fn a_stock_has_the_number_of_cells_in_its_first_cell() {
     let removed = crate::entity::StockCell { cell: 3, ..same.clone() };
     assert_eq!(whole(3, &removed).expect("a stock").units, [5, 0, 0]);
     assert_eq!(whole(2, &same), Err(Some(first.clone())), "another number of cells was expected");
-    let pattern = CellsOfStock { product: &first.product_id, cells: cells(3) };
-    assert_eq!(pattern.assemble(vec![InStock::StockCell(same)]), Err(None), "there is no first cell");
-    assert_eq!(pattern.keys().len(), 3);
+    assert_eq!(InStock::assemble(cells(3), vec![InStock::StockCell(same)]), Err(None), "there is no first cell");
+    assert_eq!(crate::entity::StockCell::keys_of(&first.product_id, cells(3)).len(), 3);
 }
 
 #[test]
 fn a_sharded_list_reads_each_shard_once() {
     let (all, placed) = (sample(), TimeRange::default());
-    let shards = |shards: Vec<u8>| assert_eq!(shards, [0, 1, 2]);
-    shards(OrdersOfStatus::in_shards(all.status, 3, &placed).iter().map(|list| list.shard).collect());
-    shards(OrdersOfProduct::in_shards(&all.product, 3, &placed).iter().map(|list| list.shard).collect());
+    let orders = in_shards(3, |shard| ORDERS_OF_STATUS.ask((&all.status, &shard, &placed)));
+    let shards = |list: &Query<_>| list.partition.rsplit('#').next().map(str::to_owned);
+    assert!(orders.iter().filter_map(shards).eq(["0", "1", "2"]));
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::any::any_entity;
 use super::parts::{Parts, any_parts};
+use crate::layout::Direction::{Ascending, Descending};
 use crate::layout::layouts::{Collections, Respelled, Sort};
 use crate::layout::{ENTITIES, INSTEAD, Index, Item, Key, Layout, PATTERNS, PlaceText, SortRange, spells};
 
@@ -60,10 +61,11 @@ proptest! {
                 for layout in Layout::ALL {
                     let stored = |sort: String| layout.key(Key { sort, ..key.clone() }).sort;
                     let position = layout.position(key.index, &key.partition, stored(key.sort.clone()));
-                    for (rest, is_after) in [(range.after(&position), true), (range.before(&position), false)] {
+                    for direction in [Ascending, Descending] {
+                        let rest = range.rest(direction, &position);
                         let rest = layout.range(key.index, &key.partition, rest);
                         for sort in others.iter().filter_map(alike) {
-                            let is_left = if is_after { sort > key.sort } else { sort < key.sort };
+                            let is_left = if direction == Ascending { sort > key.sort } else { sort < key.sort };
                             prop_assert_eq!(rest.contains(&stored(sort.clone())), is_left, "{}: {}", layout, sort);
                         }
                     }
@@ -148,7 +150,6 @@ fn no_beginning_of_a_key_is_the_beginning_of_another() {
 /// right in every layout.
 #[test]
 fn descending_lists_have_keys_with_parts() {
-    use crate::layout::Direction::Descending;
     for declared in PATTERNS.iter().filter(|declared| declared.direction == Descending) {
         assert!(declared.place.sort.contains('{'), "{}", declared.question);
     }

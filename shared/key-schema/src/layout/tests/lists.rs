@@ -9,19 +9,21 @@ use super::parts::{Parts, any_parts, between};
 use super::strategies::any_time;
 use crate::entity::{Entity as _, Order, ViewShard};
 use crate::layout::{
-    AccessPattern, Bound, CustomerById, Direction, FlaggedOrders, InViews, Index, Item, Key, OrdersOfCustomer,
-    OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder, SortRange, Stored as _, ViewsOfProduct,
+    Bound, CUSTOMER_BY_ID, Direction, FLAGGED_ORDERS, InViews, Index, Item, Key, ORDERS_OF_CUSTOMER, ORDERS_OF_STATUS,
+    PRODUCT_BY_ID, PROFILE_AND_ORDERS, ProfileOrOrder, Query, SortRange, Stored as _, VIEWS_OF_PRODUCT,
 };
 use crate::value::{TimeRange, Timestamp};
 
 /// The entries that a walk through the range returns, in its order.
-fn walk<P: AccessPattern>(pattern: &P, range: &SortRange, entities: &[Item]) -> Vec<(Key, Item)> {
-    let (index, partition) = (P::DECLARED.place.index, pattern.partition());
+fn walk<T>(query: &Query<T>, range: &SortRange, entities: &[Item]) -> Vec<(Key, Item)> {
+    let Query { declared, partition, .. } = query;
     let entries = entities.iter().flat_map(|entity| entity.keys().into_iter().map(move |key| (key, entity.clone())));
     let mut seen: Vec<_> = entries
-        .filter(|(key, _)| key.index == index && key.partition == partition && range.contains(&key.sort))
+        .filter(|(key, _)| {
+            key.index == declared.place.index && key.partition == *partition && range.contains(&key.sort)
+        })
         .collect();
-    seen.sort_by(|(a, _), (b, _)| match P::DECLARED.direction {
+    seen.sort_by(|(a, _), (b, _)| match declared.direction {
         Direction::Ascending => a.sort.cmp(&b.sort),
         Direction::Descending => b.sort.cmp(&a.sort),
     });
@@ -52,30 +54,30 @@ proptest! {
     ) {
         let (entities, customer) = (shop(&of), &of[0].customer);
         let range = if a.zip(b).is_some_and(|(a, b)| a > b) { between(b, a) } else { between(a, b) };
-        let pattern = OrdersOfCustomer { customer, placed: range };
-        let all = walk(&pattern, &pattern.range(), &entities);
+        let pattern = ORDERS_OF_CUSTOMER.ask((customer, &range));
+        let all = walk(&pattern, &pattern.range, &entities);
         prop_assert!(kinds(&all).iter().all(|kind| *kind == Order::TYPE), "{:?}", all);
         prop_assert!(all.windows(2).all(|pair| placed(&pair[0].1) >= placed(&pair[1].1)), "newest first");
         for (at, (key, _)) in all.iter().enumerate() {
-            prop_assert_eq!(&walk(&pattern, &pattern.rest(&key.sort), &entities), &all[at + 1..]);
+            prop_assert_eq!(&walk(&pattern, &pattern.rest(Some(&key.sort)), &entities), &all[at + 1..]);
         }
     }
 
     #[test]
     fn the_profile_comes_first_and_then_the_orders_newest_first(of in vec(any_parts(), 1..5)) {
         let (entities, customer) = (shop(&of), &of[0].customer);
-        let pattern = ProfileAndOrders { customer };
-        let all = walk(&pattern, &pattern.range(), &entities);
+        let pattern = PROFILE_AND_ORDERS.ask(customer);
+        let all = walk(&pattern, &pattern.range, &entities);
         let (first, orders) = all.split_first().expect("the profile");
         prop_assert!(matches!(first.1, Item::Customer(_)));
         let placed = TimeRange::default();
-        let alone = OrdersOfCustomer { customer, placed };
-        prop_assert_eq!(orders, walk(&alone, &alone.range(), &entities), "the same orders as without the profile");
-        prop_assert_eq!(walk(&pattern, &pattern.rest(&first.0.sort), &entities), orders, "the profile comes only once");
+        let alone = ORDERS_OF_CUSTOMER.ask((customer, &placed));
+        prop_assert_eq!(orders, walk(&alone, &alone.range, &entities), "the same orders as without the profile");
+        prop_assert_eq!(walk(&pattern, &pattern.rest(Some(&first.0.sort)), &entities), orders, "the profile comes only once");
 
         let read = all.iter().map(|(_, entity)| serde_dynamo::from_item(entity.item()));
         let read: Vec<ProfileOrOrder> = read.collect::<Result<_, _>>().expect("what the pattern declares");
-        let (profile, newest) = ProfileAndOrders::assemble(read).expect("a profile");
+        let (profile, newest) = ProfileOrOrder::assemble(read).expect("a profile");
         prop_assert_eq!(&profile.customer_id, customer);
         prop_assert_eq!(newest.iter().map(Order::key).collect::<Vec<_>>(), table_keys(orders));
     }
@@ -87,8 +89,8 @@ proptest! {
         let mut seen = Vec::new();
         for (status, shard) in asked {
             let status = of.iter().find(|parts| parts.status.to_string() == status).expect("one of them").status;
-            let pattern = OrdersOfStatus { status, shard, placed: &TimeRange::default() };
-            let all = walk(&pattern, &pattern.range(), &entities);
+            let pattern = ORDERS_OF_STATUS.ask((&status, &shard, &TimeRange::default()));
+            let all = walk(&pattern, &pattern.range, &entities);
             prop_assert!(all.windows(2).all(|pair| placed(&pair[0].1) <= placed(&pair[1].1)), "oldest first");
             seen.extend(table_keys(&all));
         }
@@ -101,7 +103,7 @@ proptest! {
     #[test]
     fn the_flagged_orders_are_exactly_the_flags(of in vec(any_parts(), 1..5)) {
         let entities = shop(&of);
-        let all = walk(&FlaggedOrders, &FlaggedOrders.range(), &entities);
+        let all = walk(&FLAGGED_ORDERS.ask(()), &FLAGGED_ORDERS.ask(()).range, &entities);
         let is_flag = |entity: &Item| matches!(entity, Item::OrderFlag(_));
         prop_assert!(all.iter().all(|(_, entity)| is_flag(entity)), "{:?}", all);
         prop_assert_eq!(all.len(), entities.iter().filter(|entity| is_flag(entity)).count());
@@ -112,10 +114,10 @@ proptest! {
         parts in any_parts(), shards in any::<u8>(),
     ) {
         let product = &parts.product;
-        let keys = ViewsOfProduct { product, shards }.keys();
+        let keys = ViewShard::keys_of(product, shards);
         prop_assert_eq!(keys.len(), 2 + usize::from(shards));
         prop_assert!(keys.iter().all(|key| key.index == Index::Table));
-        let of_product = ProductById { id: product }.partition();
+        let of_product = PRODUCT_BY_ID.ask(product).partition;
         let (counts, parts): (Vec<_>, Vec<_>) = keys.iter().partition(|key| key.partition == of_product);
         prop_assert_eq!(counts.len(), 2);
         prop_assert!(counts[0].sort != counts[1].sort, "a batch must not have a key twice");
@@ -138,18 +140,18 @@ proptest! {
             });
             items.push(serde_dynamo::from_item(shard.item()).expect("a shard"));
         }
-        let (views, stats) = ViewsOfProduct::assemble(items.clone()).expect("there is a product");
+        let (views, stats) = InViews::assemble(items.clone()).expect("there is a product");
         prop_assert_eq!(views, counts.iter().sum::<u64>());
         prop_assert!(stats.is_some());
         items.retain(|item| !matches!(item, InViews::Product(_)));
-        prop_assert!(ViewsOfProduct::assemble(items).is_none());
+        prop_assert!(InViews::assemble(items).is_none());
     }
 
     #[test]
     fn a_customer_has_as_many_items_as_the_pattern_declares(parts in any_parts()) {
-        let pattern = CustomerById { id: &parts.customer };
-        let all = walk(&pattern, &pattern.range(), &parts.entities());
-        prop_assert_eq!(Bound::Collection(u16::try_from(all.len()).expect("a few")), CustomerById::DECLARED.bound);
+        let pattern = CUSTOMER_BY_ID.ask(&parts.customer);
+        let all = walk(&pattern, &pattern.range, &parts.entities());
+        prop_assert_eq!(Bound::AtMost(u16::try_from(all.len()).expect("a few")), CUSTOMER_BY_ID.declared.bound);
     }
 }
 
@@ -157,8 +159,8 @@ proptest! {
 #[test]
 fn the_views_of_a_product_are_one_batch() {
     let product = "teapot".parse().expect("an id");
-    let most = ViewsOfProduct { product: &product, shards: 64 }.keys().len();
-    assert_eq!(ViewsOfProduct::DECLARED.bound, Bound::Collection(u16::try_from(most).expect("a few")));
+    let most = ViewShard::keys_of(&product, 64).len();
+    assert_eq!(VIEWS_OF_PRODUCT.bound, Bound::AtMost(u16::try_from(most).expect("a few")));
     assert!(most <= 100);
 }
 

@@ -7,13 +7,15 @@ use proptest::prelude::*;
 
 use super::parts::{Parts, Take, any_parts, between, sample};
 use super::strategies::{TIMES, any_time};
+use crate::entity::{DayTotals, StockCell, ViewShard};
 use crate::layout::{
-    AccessPattern, AddressesOfCustomer, Bound, CartOfCustomer, Categories, CellsOfStock, Consistency, CustomerByEmail,
-    CustomerById, CustomerByUsername, Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode,
-    ImportedInvoiceById, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Item, Key, Layout, OpenReturns,
-    OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText,
-    ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders,
-    RatesOfShop, SortRange, TaxesOfShop, TotalsOfDays, VariantsOfProduct, ViewsOfProduct,
+    ADDRESSES_OF_CUSTOMER, Bound, CART_OF_CUSTOMER, CATEGORIES, CELLS_OF_STOCK, CUSTOMER_BY_EMAIL, CUSTOMER_BY_ID,
+    CUSTOMER_BY_USERNAME, Consistency, DISCOUNT_BY_CODE, Declaration, ENTITIES, FLAGGED_ORDERS, GIFT_CARD_BY_CODE,
+    IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, INVOICE_OF_ORDER, INVOICES_OF_CUSTOMER, Index, Item, Key, Layout,
+    OPEN_RETURNS, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS, PATTERNS, PAYMENTS_DUE,
+    PAYMENTS_OF_INVOICE, PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER,
+    PRODUCTS_OF_SHOP, PROFILE_AND_ORDERS, PlaceText, Query, RATES_OF_SHOP, SortRange, TAXES_OF_SHOP, TOTALS_OF_DAYS,
+    VARIANTS_OF_PRODUCT, VIEWS_OF_PRODUCT,
 };
 use crate::value::{Day, Days, TimeRange};
 
@@ -61,9 +63,7 @@ fn literal(template: &str) -> &str {
 }
 
 fn is_batch(declared: &Declaration) -> bool {
-    [ViewsOfProduct::DECLARED, TotalsOfDays::DECLARED, CellsOfStock::DECLARED]
-        .iter()
-        .any(|batch| batch.number == declared.number)
+    [VIEWS_OF_PRODUCT, TOTALS_OF_DAYS, CELLS_OF_STOCK].iter().any(|batch| batch.number == declared.number)
 }
 
 #[test]
@@ -98,24 +98,24 @@ struct Match {
 
 /// Matches every pattern, with the parts of `question`, against an entity made of `parts`.
 fn ask_all(entity: &Item, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Match> {
-    fn ask<P: AccessPattern>(entity: &Item, pattern: &P, same: bool) -> Match {
-        let (declared, partition, range) = (P::DECLARED, pattern.partition(), pattern.range());
+    fn ask<T>(entity: &Item, query: &Query<T>, same: bool) -> Match {
+        let Query { declared, partition, range, .. } = query;
         let index = declared.place.index;
         let is_read = |key: &Key| {
-            let is_read = key.index == index && key.partition == partition && range.contains(&key.sort);
+            let is_read = key.index == index && key.partition == *partition && range.contains(&key.sort);
             for layout in Layout::ALL {
-                let (key, range) = (layout.key(key.clone()), layout.range(index, &partition, range.clone()));
+                let (key, range) = (layout.key(key.clone()), layout.range(index, partition, range.clone()));
                 let is_in_partition = key.index == index && key.partition == layout.partition(index, partition.clone());
                 assert_eq!(is_in_partition && range.contains(&key.sort), is_read, "{layout}: {key:?}");
             }
             is_read
         };
         Match {
-            declared,
+            declared: *declared,
             kind: entity.kind(),
             is_found: entity.keys().iter().any(is_read),
             is_expected: same && declared.entities.contains(&entity.kind()),
-            range: Some(range),
+            range: Some(range.clone()),
         }
     }
 
@@ -130,55 +130,49 @@ fn ask_all(entity: &Item, parts: &Parts, question: &Parts, range: TimeRange) -> 
     let is_line_in_shard = is_product && parts.shard == shard;
     let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
     let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
+    let cells = question.cells();
+    let is_counted = !matches!(entity, Item::ViewShard(part) if part.shard >= question.shards);
+    let is_there = !matches!(entity, Item::StockCell(cell) if !(1..cells.get()).contains(&cell.cell));
     let is_unnumbered = matches!(entity, Item::Invoice(invoice) if invoice.unnumbered.is_some());
     vec![
-        ask(entity, &CustomerById { id: customer }, is_customer),
-        ask(entity, &ProductById { id: product }, is_product),
-        ask(entity, &OrderById { id: order }, is_order),
-        ask(entity, &ProductsOfOrder { order }, is_order),
-        ask(entity, &InvoiceOfOrder { order }, is_order),
-        ask(entity, &OrdersOfProduct { product, shard, placed: &range }, is_line_in_shard && is_in_time),
-        ask(entity, &InvoiceById { order, id: invoice }, is_order && is_invoice),
-        ask(entity, &ImportedInvoiceById { id: invoice }, is_invoice && !is_unnumbered),
-        ask(entity, &PaymentsOfInvoice { order, invoice }, is_order && is_invoice),
-        ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
-        ask(entity, &ProductsOfCustomer { customer, placed: range }, is_customer && is_in_time),
-        ask(entity, &OrdersOfCustomer { customer, placed: range }, is_customer && is_in_time),
-        ask(entity, &ProfileAndOrders { customer }, is_customer),
-        ask(entity, &CustomerByEmail { email }, is_email),
-        ask(entity, &CustomerByUsername { username }, is_username),
-        ask(entity, &ProductsOfCategory { category }, parts.category == *category),
-        ask(entity, &VariantsOfProduct { product }, is_product),
-        ask(entity, &OrdersOfStatus { status, shard, placed: &range }, is_in_shard && is_in_time),
-        ask(entity, &FlaggedOrders, true),
-        ask_views(entity, &ViewsOfProduct { product, shards: question.shards }, is_product),
-        ask(entity, &CartOfCustomer { customer }, is_customer),
-        ask(entity, &GiftCardByCode { code: gift_card }, parts.gift_card == *gift_card),
-        ask(entity, &DiscountByCode { code: discount }, parts.discount == *discount),
-        ask_totals(entity, &TotalsOfDays { days }, days.each().any(|day| day == parts.moment().day())),
-        ask(entity, &PaymentsDue { shard, since: &range }, parts.shard == shard && is_in_time),
-        ask(entity, &OpenReturns { shard }, parts.shard == shard),
-        ask(entity, &Categories, true),
-        ask(entity, &ProductsOfShop, true),
-        ask(entity, &AddressesOfCustomer { customer }, is_customer),
-        ask(entity, &RatesOfShop, true),
-        ask(entity, &TaxesOfShop, true),
-        ask_cells(entity, &CellsOfStock { product, cells: question.cells() }, is_product),
+        ask(entity, &CUSTOMER_BY_ID.ask(customer), is_customer),
+        ask(entity, &PRODUCT_BY_ID.ask(product), is_product),
+        ask(entity, &ORDER_BY_ID.ask(order), is_order),
+        ask(entity, &PRODUCTS_OF_ORDER.ask(order), is_order),
+        ask(entity, &INVOICE_OF_ORDER.ask(order), is_order),
+        ask(entity, &ORDERS_OF_PRODUCT.ask((product, &shard, &range)), is_line_in_shard && is_in_time),
+        ask(entity, &INVOICE_BY_ID.ask((order, invoice)), is_order && is_invoice),
+        ask(entity, &IMPORTED_INVOICE_BY_ID.ask(invoice), is_invoice && !is_unnumbered),
+        ask(entity, &PAYMENTS_OF_INVOICE.ask((order, invoice)), is_order && is_invoice),
+        ask(entity, &INVOICES_OF_CUSTOMER.ask((customer, &range)), is_customer && is_in_time),
+        ask(entity, &PRODUCTS_OF_CUSTOMER.ask((customer, &range)), is_customer && is_in_time),
+        ask(entity, &ORDERS_OF_CUSTOMER.ask((customer, &range)), is_customer && is_in_time),
+        ask(entity, &PROFILE_AND_ORDERS.ask(customer), is_customer),
+        ask(entity, &CUSTOMER_BY_EMAIL.ask(email), is_email),
+        ask(entity, &CUSTOMER_BY_USERNAME.ask(username), is_username),
+        ask(entity, &PRODUCTS_OF_CATEGORY.ask(category), parts.category == *category),
+        ask(entity, &VARIANTS_OF_PRODUCT.ask(product), is_product),
+        ask(entity, &ORDERS_OF_STATUS.ask((&status, &shard, &range)), is_in_shard && is_in_time),
+        ask(entity, &FLAGGED_ORDERS.ask(()), true),
+        ask_batch(entity, VIEWS_OF_PRODUCT, &ViewShard::keys_of(product, question.shards), is_product && is_counted),
+        ask(entity, &CART_OF_CUSTOMER.ask(customer), is_customer),
+        ask(entity, &GIFT_CARD_BY_CODE.ask(gift_card), parts.gift_card == *gift_card),
+        ask(entity, &DISCOUNT_BY_CODE.ask(discount), parts.discount == *discount),
+        ask_batch(
+            entity,
+            TOTALS_OF_DAYS,
+            &DayTotals::keys_of(days),
+            days.each().any(|day| day == parts.moment().day()),
+        ),
+        ask(entity, &PAYMENTS_DUE.ask((&shard, &range)), parts.shard == shard && is_in_time),
+        ask(entity, &OPEN_RETURNS.ask(&shard), parts.shard == shard),
+        ask(entity, &CATEGORIES.ask(()), true),
+        ask(entity, &PRODUCTS_OF_SHOP.ask(()), true),
+        ask(entity, &ADDRESSES_OF_CUSTOMER.ask(customer), is_customer),
+        ask(entity, &RATES_OF_SHOP.ask(()), true),
+        ask(entity, &TAXES_OF_SHOP.ask(()), true),
+        ask_batch(entity, CELLS_OF_STOCK, &StockCell::keys_of(product, cells), is_product && is_there),
     ]
-}
-
-fn ask_views(entity: &Item, pattern: &ViewsOfProduct<'_>, same: bool) -> Match {
-    let is_counted = !matches!(entity, Item::ViewShard(part) if part.shard >= pattern.shards);
-    ask_batch(entity, ViewsOfProduct::DECLARED, &pattern.keys(), same && is_counted)
-}
-
-fn ask_totals(entity: &Item, pattern: &TotalsOfDays, same: bool) -> Match {
-    ask_batch(entity, TotalsOfDays::DECLARED, &pattern.keys(), same)
-}
-
-fn ask_cells(entity: &Item, pattern: &CellsOfStock<'_>, same: bool) -> Match {
-    let is_there = !matches!(entity, Item::StockCell(cell) if !(1..pattern.cells.get()).contains(&cell.cell));
-    ask_batch(entity, CellsOfStock::DECLARED, &pattern.keys(), same && is_there)
 }
 
 fn ask_batch(entity: &Item, declared: Declaration, keys: &[Key], same: bool) -> Match {
@@ -259,5 +253,16 @@ proptest! {
                 prop_assert!(!format!("{range:?}").contains("\"\""), "{}: {:?}", declared.question, range);
             }
         }
+    }
+}
+
+#[test]
+fn an_unbounded_range_of_time_contains_only_keys_with_a_time() {
+    let (customer, since) = ("ada".parse().expect("an id"), between(Some(TIMES.start), None));
+    for range in [&TimeRange::default(), &since] {
+        let orders = ORDERS_OF_CUSTOMER.ask((&customer, range)).range;
+        assert!(orders.contains("o#2026-11-21T09:30:00.000Z#first"));
+        assert!(!orders.contains("o#~"), "the profile");
+        assert!(!orders.contains("p#2026-11-21T09:30:00.000Z#first#teapot"), "a line");
     }
 }

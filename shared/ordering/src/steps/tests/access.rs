@@ -23,7 +23,7 @@ const TOGETHER: &str = ".in_transactions()";
 
 /// The accesses that a change of this order, as it was read, makes.
 fn accesses(change: Transition<'_>, read: &WholeOrder) -> Vec<String> {
-    let mut accesses = vec!["query::<OrderById>()".to_owned()];
+    let mut accesses = vec!["query(ORDER_BY_ID)".to_owned()];
     match Changing::new(change).found(read.clone(), at(6)).expect("a next request") {
         Next::Write(writes, _) => {
             let way = if writes.len() > 1 { TOGETHER } else { "" };
@@ -240,7 +240,7 @@ fn text(all: &BTreeMap<String, BTreeSet<String>>) -> String {
     });
     format!(
         "//! What each change of an order asks of the table, in any state: written by `cargo renew`.\n\n\
-         use key_schema::access::Access;\nuse key_schema::entity::{{{entities}}};\nuse key_schema::layout::OrderById;\n{}",
+         use key_schema::access::Access;\nuse key_schema::entity::{{{entities}}};\nuse key_schema::layout::ORDER_BY_ID;\n{}",
         lists.collect::<Vec<_>>().concat()
     )
 }
