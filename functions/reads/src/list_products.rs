@@ -5,7 +5,7 @@ use images::Urls;
 use key_schema::access::Access;
 use key_schema::cursor;
 use key_schema::entity::Product;
-use key_schema::layout::{CATEGORIES, InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
+use key_schema::layout::{InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
 use key_schema::page::{Page, PageRequest};
 use key_schema::value::{Category, ProductId};
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use futures_util::future::try_join;
 use http_api::{Answer, Caller, Example, GuestOfPath, Kind, OwnCustomer, Problem, Route, Scope};
-use key_schema::access::Access;
+use key_schema::access::{Access, GUESTS};
 use key_schema::entity::{Customer, Guest};
 use key_schema::layout::{CUSTOMER_BY_ID, InCustomer};
 use key_schema::value::{EmailAddress, Timestamp};
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::put("/customers/{customerId}/guests/{guestId}", 
     .access(&[
         Access::query(CUSTOMER_BY_ID),
         Access::update::<Customer>().in_transactions(),
-        Access::update::<Guest>().of_guests().in_transactions(),
+        Access::update::<Guest>().of_partitions(GUESTS).in_transactions(),
     ])
     .example(
         Example::at("09:55:40")

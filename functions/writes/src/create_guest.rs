@@ -1,7 +1,7 @@
 //! `POST /guests`: makes the profile of a guest, who orders without an account.
 
 use http_api::{Answer, Created, Example, GuestView, Json, Kind, Problem, Replayable, Route, Scope};
-use key_schema::access::Access;
+use key_schema::access::{Access, GUESTS};
 use key_schema::entity::Guest;
 use key_schema::value::{EmailAddress, GuestSecret, Name, Timestamp};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/guests", Scope::Public)
     )
     .limit(50, 100)
     .refuses(&[Kind::AlreadyExists])
-    .access(&[Access::put::<Guest>().of_guests()])
+    .access(&[Access::put::<Guest>().of_partitions(GUESTS)])
     .example(
         Example::at("09:54:00")
             .header("guest-secret", "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A")

@@ -4,7 +4,7 @@ mod forgetting;
 
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
-use key_schema::access::Access;
+use key_schema::access::{Access, GUESTS};
 use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, UsernameClaim};
 use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, OrderState, Query};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
         Access::delete::<UsernameClaim>().in_transactions(),
         Access::delete::<EmailClaim>().in_transactions(),
         Access::delete::<CustomerAddresses>().in_transactions(),
-        Access::delete::<Guest>().of_guests(),
+        Access::delete::<Guest>().of_partitions(GUESTS),
     ])
     .access(forgetting::OF_ORDER)
     .example(Example::at("09:59:00").path("ada"));

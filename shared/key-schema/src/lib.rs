@@ -4,19 +4,19 @@
 //! - [`entity`]: the entities, as plain data without keys.
 //! - [`layout`]: the keys of each entity in the table and its two indexes, and the access patterns that read them.
 //! - [`access`]: a function's requests to the table, as data, from which its role follows.
-//! - [`page`] and [`cursor`]: a page of a list, and a client's position in the list.
 //! - [`markdown_tables`]: the layout as the tables in `docs/key-schema.md`.
 //!
 //! The crate has no AWS client and no async. Its only clock is `Timestamp::now`, which nothing else in the crate calls.
 //!
+//! Templates, places and patterns are those of [`single_table`], which knows no shop.
+//!
 //! **Invariant: no other crate spells a key.** In this crate, exactly one [`Template`](layout::Template) spells each
-//! partition key and each sort key. Writing fills the whole template, and reading fills all or part of the same one, so
-//! the two cannot drift apart.
+//! partition key and each sort key.
 
 pub mod access;
-pub mod cursor;
 pub mod entity;
 pub mod layout;
 pub mod markdown_tables;
-pub mod page;
 pub mod value;
+
+pub use single_table::{cursor, page};

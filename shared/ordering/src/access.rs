@@ -2,7 +2,7 @@
 
 mod changes;
 
-use key_schema::access::Access;
+use key_schema::access::{Access, GUESTS};
 use key_schema::entity::{
     Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, GiftCardEntry, Guest, Invoice, Order,
     OrderAddress, OrderItem, Product, QueuedOrder, ShippingRates, Stock, StockCell, Taxes,
@@ -65,9 +65,9 @@ pub const PLACE_FOR_CUSTOMER: &[Access] =
 
 /// Placing an order of a guest, besides [`PLACE`].
 pub const PLACE_FOR_GUEST: &[Access] = &[
-    Access::batch_get::<Guest>().of_guests(),
-    Access::update::<Guest>().of_guests().in_transactions(),
-    Access::check::<Guest>().of_guests(),
+    Access::batch_get::<Guest>().of_partitions(GUESTS),
+    Access::update::<Guest>().of_partitions(GUESTS).in_transactions(),
+    Access::check::<Guest>().of_partitions(GUESTS),
 ];
 
 /// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark

@@ -5,8 +5,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use key_schema::cursor::invalid;
-use key_schema::value::{Invalid, ProductId};
+use key_schema::cursor::InvalidCursor;
+use key_schema::value::ProductId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -56,7 +56,7 @@ pub(crate) fn seal(query: &Query, position: &Position) -> String {
 ///
 /// # Errors
 /// The cursor is broken, or belongs to another search.
-pub(crate) fn open(query: &Query, cursor: &str) -> Result<Position, Invalid> {
+pub(crate) fn open(query: &Query, cursor: &str) -> Result<Position, InvalidCursor> {
     let position = || {
         let bytes = URL_SAFE_NO_PAD.decode(Some(cursor).filter(|cursor| cursor.len() <= LONGEST)?).ok()?;
         let (sum, position) = bytes.split_at_checked(CHECKSUM)?;
@@ -64,7 +64,7 @@ pub(crate) fn open(query: &Query, cursor: &str) -> Result<Position, Invalid> {
         let values = serde_json::from_str(position).ok().filter(|_| sum == checksum(query, position))?;
         Position::read(&values, query.sort)
     };
-    position().ok_or_else(invalid)
+    position().ok_or(InvalidCursor)
 }
 
 fn checksum(query: &Query, position: &str) -> [u8; CHECKSUM] {

@@ -1,6 +1,6 @@
 //! Failures of a request to the search index.
 
-use key_schema::value::Invalid;
+use key_schema::cursor::InvalidCursor;
 use lambda::{Failure, NoAnswer, Remedy};
 
 /// A request to the search index failed.
@@ -48,7 +48,7 @@ pub enum Error {
     Table(#[from] table::Error),
     /// The client's cursor does not belong to this search.
     #[error(transparent)]
-    Cursor(#[from] Invalid),
+    Cursor(#[from] InvalidCursor),
 }
 
 impl Failure for Error {

@@ -1,13 +1,13 @@
 //! Guests whom a customer has claimed.
 
-use key_schema::access::Access;
+use key_schema::access::{Access, GUESTS};
 use key_schema::layout::{CUSTOMER_BY_ID, InCustomer};
 use key_schema::value::{CustomerId, Timestamp};
 
 use crate::{Error, Reader};
 
 /// The requests of [`Reader::may_access`].
-pub const MAY_ACCESS: &[Access] = &[Access::query(CUSTOMER_BY_ID).of_guests()];
+pub const MAY_ACCESS: &[Access] = &[Access::query(CUSTOMER_BY_ID).of_partitions(GUESTS)];
 
 impl Reader {
     /// Whether this customer may see and change what belongs to `owner`. Staff, who are `None`, may. So may the owner, and

@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
-use key_schema::value::Invalid;
+use key_schema::cursor::InvalidCursor;
 use lambda::{Failure, Remedy};
 
 use crate::Throttle;
@@ -37,7 +37,7 @@ pub enum Error {
     Item(#[from] serde_dynamo::Error),
     /// The client's cursor does not belong to the list.
     #[error(transparent)]
-    Cursor(#[from] Invalid),
+    Cursor(#[from] InvalidCursor),
 }
 
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;

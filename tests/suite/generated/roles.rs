@@ -265,7 +265,7 @@ impl Statement {
 
 /// The patterns of the partition keys of an access, in each layout.
 fn leading_keys(access: &Access) -> Vec<String> {
-    Layout::ALL.iter().map(|layout| access.leading_keys(*layout)).collect()
+    Layout::ALL.iter().map(|layout| key_schema::access::leading_keys(access, *layout)).collect()
 }
 
 /// The statements that allow these accesses. Keys that the same actions access under the same conditions share one
@@ -293,7 +293,7 @@ fn statements(access: &[&[Access]]) -> Vec<Statement> {
         }
         // A policy does not tell the items of a partition from each other.
         let attributes: Option<Vec<_>> =
-            access().filter(|other| has_keys_of(one, other)).map(Access::attributes).collect();
+            access().filter(|other| has_keys_of(one, other)).map(key_schema::access::attributes).collect();
         let attributes = attributes.map(|all| all.into_iter().flatten().collect());
         let of = (one.index.name(), one.is_transactional, one.action, attributes);
         keys.entry(of).or_default().extend(leading_keys(one));

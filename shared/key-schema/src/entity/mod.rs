@@ -38,6 +38,8 @@ mod tax;
 mod tests;
 mod uncounted;
 
+pub use single_table::Entity;
+
 pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, SavedAddress};
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
@@ -75,9 +77,3 @@ pub use tax::{
     CategoryTax, CountryTaxes, LineTax, Prices, RateTax, TaxRate, Taxes, tax_lines, tax_on_top, wrongly_taxed,
 };
 pub use uncounted::{Span, Uncounted};
-
-/// A kind of item. All of them are in the list of [`Item`](crate::layout::Item).
-pub trait Entity {
-    /// The entity's name: the value of the item's attribute `EntityType`.
-    const TYPE: &'static str;
-}

@@ -1,7 +1,7 @@
 //! The categories of the catalogue, each with its number of products. They share one partition, because lists begin with
 //! all of them and a category changes only when a product is added or moved.
 
-use crate::cursor;
+use crate::cursor::InvalidCursor;
 use crate::entity::CategoryCount;
 use crate::value::{Category, Invalid, ProductId};
 
@@ -49,7 +49,7 @@ impl InCategory {
     ///
     /// # Errors
     /// It is not a position of this list.
-    pub fn read(position: &str) -> Result<Self, Invalid> {
+    pub fn read(position: &str) -> Result<Self, InvalidCursor> {
         // No part of a key contains a `#`.
         let category = position.strip_prefix(CATEGORY.literal()).unwrap_or_default();
         let (category, product) = match category.split_once('#') {
@@ -58,9 +58,10 @@ impl InCategory {
             }
             None => (category, None),
         };
-        let read =
-            category.parse().and_then(|category| Ok(Self { category, product: product.map(str::parse).transpose()? }));
-        read.map_err(|_| cursor::invalid())
+        let read = category
+            .parse()
+            .and_then(|category| Ok::<_, Invalid>(Self { category, product: product.map(str::parse).transpose()? }));
+        read.map_err(|_| InvalidCursor)
     }
 
     /// The position of the category in [`PRODUCTS_OF_SHOP`].

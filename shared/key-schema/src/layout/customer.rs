@@ -3,7 +3,7 @@
 //!
 //! The profile's entry in GSI2, `o#~`, sorts just after the customer's newest order.
 
-use crate::entity::{Customer, CustomerStats, Guest};
+use crate::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Guest};
 use crate::value::CustomerId;
 
 use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection};

@@ -22,13 +22,10 @@ mod order;
 mod order_flag;
 mod order_item;
 mod parked_counts;
-mod pattern;
 mod payment_due;
-mod place;
 mod product;
 mod question;
 mod queued_order;
-mod range;
 mod reconciliation;
 mod relations;
 mod returns;
@@ -36,7 +33,6 @@ mod shipping;
 mod stock;
 mod stream_checkpoint;
 mod taxes;
-mod template;
 #[cfg(test)]
 mod tests;
 mod v2;
@@ -62,24 +58,22 @@ pub use order::{
 pub use order_flag::FLAGGED_ORDERS;
 pub use order_item::{ORDERS_OF_PRODUCT, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER};
 pub use parked_counts::COUNTS_PARKED;
-pub use pattern::{
-    Bound, Choose, Consistency, Declaration, Direction, Kinds, Pattern, Query, Stored, in_shards, share_of_page,
-};
 pub use payment_due::PAYMENTS_DUE;
-pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, VARIANTS_OF_PRODUCT, WholeProduct};
-pub use question::{Question, Reads};
-pub use range::SortRange;
-pub use relations::{ALONE, Number, RELATIONS, Relation};
+pub use relations::{ALONE, RELATIONS};
 pub use returns::OPEN_RETURNS;
 pub use shipping::RATES_OF_SHOP;
 pub use stock::{CELLS_OF_STOCK, InStock};
 pub use taxes::TAXES_OF_SHOP;
-pub use template::{Given, KeyPart, Parameter, Parts, Template, Values, spells};
 pub use view::{InViews, VIEWS_OF_PRODUCT};
 
+pub use single_table::{
+    Bound, Consistency, Declaration, Direction, Index, Key, Pattern, Place, PlaceText, Query, Question, Reads,
+    SortRange, Stored, Template, in_shards, share_of_page, spells,
+};
+
 use crate::entity::Invoice;
-use item::collection;
+use single_table::collection;
 
 /// The attribute with the item's kind.
 pub const ENTITY_TYPE: &str = "EntityType";

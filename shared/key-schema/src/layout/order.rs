@@ -1,7 +1,10 @@
 //! Orders: the header, and the item collection of header, lines, address, invoice, flag, returns, shipments and queue
 //! item.
 
-use crate::entity::{Customer, Order, OrderStatus, QueuedOrder, Shipment, WholeOrder};
+use crate::entity::{
+    Customer, Invoice, Order, OrderAddress, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, Return,
+    Shipment, WholeOrder,
+};
 use crate::value::{CustomerId, OrderId, ShipmentId, TimeRange, Timestamp};
 
 use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection, customer};

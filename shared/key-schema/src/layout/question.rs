@@ -1,68 +1,17 @@
-//! Questions: access patterns together with their parameters, as data.
-//!
-//! A question can be asked of a table without knowing the type of its pattern. Each item of the shop leads to the
-//! questions whose answers contain it, so a walk over a table leads to every question that the table can answer.
+//! Each item of the shop leads to the questions whose answers contain it, so a walk over a table leads to every question
+//! that the table can answer.
 
 use crate::entity::{DayTotals, StockCell, ViewShard};
 use crate::value::{Cells, Day, Days, ProductId, TimeRange};
 
 use super::{
-    ADDRESSES_OF_CUSTOMER, Bound, CART_OF_CUSTOMER, CATEGORIES, CELLS_OF_STOCK, CUSTOMER_BY_EMAIL, CUSTOMER_BY_ID,
-    CUSTOMER_BY_USERNAME, DISCOUNT_BY_CODE, Declaration, Direction, FLAGGED_ORDERS, GIFT_CARD_BY_CODE,
-    IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, INVOICE_OF_ORDER, INVOICES_OF_CUSTOMER, Item, Key, OPEN_RETURNS,
-    ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS, PAYMENTS_DUE, PAYMENTS_OF_INVOICE,
-    PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_CUSTOMER, PRODUCTS_OF_ORDER, PRODUCTS_OF_SHOP, PROFILE_AND_ORDERS,
-    Query, RATES_OF_SHOP, SortRange, TAXES_OF_SHOP, TOTALS_OF_DAYS, VARIANTS_OF_PRODUCT, VIEWS_OF_PRODUCT,
+    ADDRESSES_OF_CUSTOMER, CART_OF_CUSTOMER, CATEGORIES, CELLS_OF_STOCK, CUSTOMER_BY_EMAIL, CUSTOMER_BY_ID,
+    CUSTOMER_BY_USERNAME, DISCOUNT_BY_CODE, FLAGGED_ORDERS, GIFT_CARD_BY_CODE, IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID,
+    INVOICE_OF_ORDER, INVOICES_OF_CUSTOMER, Item, OPEN_RETURNS, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT,
+    ORDERS_OF_STATUS, PAYMENTS_DUE, PAYMENTS_OF_INVOICE, PRODUCT_BY_ID, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_CUSTOMER,
+    PRODUCTS_OF_ORDER, PRODUCTS_OF_SHOP, PROFILE_AND_ORDERS, Question, RATES_OF_SHOP, Reads, TAXES_OF_SHOP,
+    TOTALS_OF_DAYS, VARIANTS_OF_PRODUCT, VIEWS_OF_PRODUCT,
 };
-
-/// An access pattern with its parameters.
-#[derive(Clone, Debug)]
-pub struct Question {
-    /// The pattern.
-    pub declared: Declaration,
-    /// The keys to read.
-    pub reads: Reads,
-}
-
-/// The keys that a question reads. All of them are canonical.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reads {
-    /// Sort keys of one partition, by a Query.
-    Range { partition: String, range: SortRange },
-    /// Keys of the table, by BatchGetItem.
-    Batch(Vec<Key>),
-}
-
-impl<Item> From<Query<Item>> for Question {
-    fn from(Query { declared, partition, range, .. }: Query<Item>) -> Self {
-        Self { declared, reads: Reads::Range { partition, range } }
-    }
-}
-
-impl Question {
-    /// Whether the answer is a list, with an order and cursors. Every other answer is a set of items.
-    pub fn is_list(&self) -> bool {
-        self.declared.bound == Bound::Page
-    }
-
-    /// The same question after this position. `None` if the question has no positions.
-    #[must_use]
-    pub fn after(&self, position: &str) -> Option<Self> {
-        self.narrowed(|range, direction| range.rest(direction, position))
-    }
-
-    /// The part of the list that begins with the item at this position. `None` if the question has no positions.
-    #[must_use]
-    pub fn from(&self, position: &str) -> Option<Self> {
-        self.narrowed(|range, direction| range.starting_at(direction, position))
-    }
-
-    fn narrowed(&self, narrow: impl FnOnce(&SortRange, Direction) -> SortRange) -> Option<Self> {
-        let Reads::Range { partition, range } = &self.reads else { return None };
-        let range = narrow(range, self.declared.direction);
-        Some(Self { declared: self.declared, reads: Reads::Range { partition: partition.clone(), range } })
-    }
-}
 
 impl Item {
     /// The questions of the shop whose answers contain this item: every access pattern that finds items of this kind.

@@ -1,36 +1,7 @@
 //! The relations between entities, declared once. The drawing in `docs/key-schema.md` is made of them.
 
-/// A relation between items of two entities: each item of `to` names an item of `from`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relation {
-    /// The entity that is named.
-    pub from: &'static str,
-    /// The number of items of `from` for one item of `to`.
-    pub one: Number,
-    /// The number of items of `to` for one item of `from`.
-    pub many: Number,
-    /// The entity that names the other one.
-    pub to: &'static str,
-    /// The attribute of `to` that names an item of `from`.
-    pub by: &'static str,
-    /// The relation in words: "a customer places orders".
-    pub verb: &'static str,
-}
-
-/// A number of items in a relation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Number {
-    /// Exactly one.
-    One,
-    /// None or one.
-    AtMostOne,
-    /// One or more.
-    Some,
-    /// Any number.
-    Any,
-}
-
-use Number::{Any, AtMostOne, One, Some};
+use single_table::charts::Number::{self, Any, AtMostOne, One, Some};
+use single_table::charts::Relation;
 
 const fn relation(
     from: &'static str,

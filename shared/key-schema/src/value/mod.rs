@@ -36,7 +36,7 @@ pub use text::{Description, Line, Name, TextHash};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 
-use crate::layout::KeyPart;
+use single_table::KeyPart;
 
 /// An invalid value. The message is for the client and says which values are valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use jiff::RoundMode;
 use serde::Deserialize;
+use single_table::{Given, Parameter};
 use utoipa::IntoParams;
 
 use super::time::moment;
 use super::{Day, Invalid, KeyPart, Timestamp};
-use crate::layout::{Given, Parameter};
 
 /// The moments from `from` (included) to `to` (excluded). Without `from` or `to`, the range is unbounded on that side.
 ///

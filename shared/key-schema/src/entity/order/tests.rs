@@ -4,8 +4,8 @@
 use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
 use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag, Payment, WholeOrder};
 use crate::entity::{CardPayment, PaymentStatus};
-use crate::layout::KeyPart as _;
 use crate::value::{Currency, Money, Timestamp};
+use single_table::KeyPart as _;
 
 const ALL: [OrderStatus; 6] = [Pending, Paid, Packing, Shipped, Delivered, Cancelled];
 

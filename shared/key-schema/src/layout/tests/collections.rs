@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::parts::{any_parts, sample};
 use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
-    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDERS_OF_PRODUCT,
-    ORDERS_OF_STATUS, OrderState, ProfileOrOrder, Query, Stored as _, Torn, WholeProduct, in_shards,
+    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDERS_OF_STATUS, OrderState,
+    ProfileOrOrder, Query, Stored as _, Torn, WholeProduct, in_shards,
 };
 use crate::value::TimeRange;
 

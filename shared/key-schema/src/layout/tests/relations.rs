@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::parts::sample;
-use crate::layout::{ALONE, ENTITIES, Number, PlaceText, RELATIONS};
+use crate::layout::{ALONE, ENTITIES, PlaceText, RELATIONS};
+use single_table::charts::Number;
 
 /// The template of the entity's own place, if partition and sort key are the same: the item that a collection is named
 /// after.

@@ -2,46 +2,8 @@
 
 use std::marker::PhantomData;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::entity::Entity;
-
-use super::template::{Given, KeyPart, Parameter, Parts, Spelling, Values};
-use super::{Index, Key, Place, PlaceText, SortRange};
-
-/// An entity with its keys.
-pub trait Stored: Entity + Serialize + DeserializeOwned {
-    /// The entity's places: in the table first, then in the indexes that have an entry of it.
-    const PLACES: &'static [PlaceText];
-
-    /// Other places in the indexes: while an item has a key in one of them, it has none in the place of [`Self::PLACES`] in
-    /// the same index.
-    const INSTEAD: &'static [PlaceText] = &[];
-
-    /// The key of the item itself.
-    fn key(&self) -> Key;
-
-    /// The keys of the item's index entries.
-    fn index_keys(&self) -> Vec<Key> {
-        Vec::new()
-    }
-
-    /// All of its keys, that of the item itself first.
-    fn keys(&self) -> Vec<Key> {
-        std::iter::once(self.key()).chain(self.index_keys()).collect()
-    }
-}
-
-/// The type of the items in an answer: an entity, or an enum of several.
-pub trait Kinds {
-    /// The kinds of the items.
-    const KINDS: &'static [&'static str];
-}
-
-impl<One: Entity> Kinds for One {
-    const KINDS: &'static [&'static str] = &[One::TYPE];
-}
+use crate::template::{Given, KeyPart, Parameter, Parts, Spelling, Values};
+use crate::{Index, Kinds, Place, PlaceText, SortRange};
 
 /// One question that a Query on the table or an index answers. Every Query is made from one.
 ///
@@ -146,10 +108,10 @@ impl<Parameters, Item> Pattern<Parameters, Item> {
         });
         let range = match between {
             Some(between) => between,
+            None if sort.is_complete() && !sort.key.is_empty() => SortRange::Exactly(sort.key),
             None if bound == Bound::One && place.sort == place.partition => SortRange::Exactly(partition.key.clone()),
             // DynamoDB refuses an empty string in a key condition.
             None if sort.key.is_empty() => SortRange::Whole,
-            None if sort.is_complete() => SortRange::Exactly(sort.key),
             None => SortRange::BeginsWith(sort.key),
         };
         Query { declared: self.declared, partition: partition.key, range, item: PhantomData }
@@ -159,6 +121,7 @@ impl<Parameters, Item> Pattern<Parameters, Item> {
 /// A pattern with its parameters: the keys that one Query reads. They are canonical.
 #[derive(Clone, Debug)]
 pub struct Query<Item> {
+    /// The pattern.
     pub declared: Declaration,
     /// The partition key.
     pub partition: String,
@@ -174,11 +137,6 @@ impl<Item> Query<Item> {
     }
 }
 
-/// The queries of a list that is spread over this number of shards.
-pub fn in_shards<Item>(shards: u8, query: impl FnMut(u8) -> Query<Item>) -> Vec<Query<Item>> {
-    (0..shards).map(query).collect()
-}
-
 /// An access pattern as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
@@ -191,8 +149,11 @@ pub struct Declaration {
     pub place: PlaceText,
     /// The kinds of items in the answer.
     pub entities: &'static [&'static str],
+    /// The consistency of the read.
     pub consistency: Consistency,
+    /// The order of the items.
     pub direction: Direction,
+    /// The bound on the number of items.
     pub bound: Bound,
 }
 
@@ -226,35 +187,4 @@ pub enum Bound {
     All,
     /// A page of at most 100 items.
     Page,
-}
-
-/// The number of items to request first from each shard for one page: an even share, plus three standard deviations of
-/// the shares of a uniform hash. A request for the whole page from each shard would read as many pages as there are
-/// shards.
-pub fn share_of_page(limit: u8, shards: usize) -> u8 {
-    let even = usize::from(limit).div_ceil(shards.max(1));
-    u8::try_from(even + (9 * even).isqrt()).unwrap_or(u8::MAX).min(limit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_shares_of_all_shards_fill_a_page_and_no_share_exceeds_a_page(
-            limit in 1..=100_u8, shards in 1..=255_usize,
-        ) {
-            let share = share_of_page(limit, shards);
-            prop_assert!(usize::from(share) * shards >= usize::from(limit));
-            prop_assert!((1..=limit).contains(&share));
-        }
-    }
-
-    #[test]
-    fn a_page_of_100_from_8_shards_reads_less_than_two_pages() {
-        assert_eq!(share_of_page(100, 8), 23);
-        assert_eq!(share_of_page(100, 1), 100);
-    }
 }

@@ -14,6 +14,7 @@ pub struct PageRequest {
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Page<T> {
+    /// The items, in the order of the list.
     pub items: Vec<T>,
     /// The [cursor](crate::cursor) of the next page; `null` after the last one.
     pub next: Option<String>,

@@ -102,13 +102,13 @@ impl<Of: Parts> Template<Of> {
 
 /// A template that is being filled, up to the first placeholder without a part.
 #[derive(Clone)]
-pub(super) struct Spelling {
-    pub(super) key: String,
+pub(crate) struct Spelling {
+    pub(crate) key: String,
     rest: &'static str,
 }
 
 impl Spelling {
-    pub(super) fn new(text: &'static str) -> Self {
+    pub(crate) fn new(text: &'static str) -> Self {
         let mut key = String::with_capacity(96);
         let (literal, rest) = text.split_at(text.find('{').unwrap_or(text.len()));
         key.push_str(literal);
@@ -116,12 +116,12 @@ impl Spelling {
     }
 
     /// Whether every placeholder has its part.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// Fills the next placeholder. The types guarantee that there is one for each part.
-    pub(super) fn add(&mut self, part: &dyn KeyPart) {
+    pub(crate) fn add(&mut self, part: &dyn KeyPart) {
         let Some((name, rest)) = self.rest.split_once('}') else { return };
         let end = self.key.len();
         let is_of_shard = name.starts_with("{#");

@@ -1,6 +1,6 @@
 //! Places: the keys of an entity in the table or in an index.
 
-use super::template::{Parts, Template, Values, spells};
+use crate::template::{Parts, Template, Values, spells};
 
 /// The table itself or one of its two overloaded indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,9 +36,9 @@ impl Index {
 /// The keys of one entity in the table or in one index. The access patterns of these keys are made from it:
 /// [`one`](Self::one), [`list`](Self::list), [`collection`](Self::collection).
 pub struct Place<Partition, Sort> {
-    pub(super) index: Index,
-    pub(super) partition: Template<Partition>,
-    pub(super) sort: Template<Sort>,
+    pub(crate) index: Index,
+    pub(crate) partition: Template<Partition>,
+    pub(crate) sort: Template<Sort>,
 }
 
 impl<Partition, Sort> Clone for Place<Partition, Sort> {
@@ -52,6 +52,7 @@ impl<Partition, Sort> Copy for Place<Partition, Sort> {}
 /// A [`Place`] as text, for documentation and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceText {
+    /// The table or the index.
     pub index: Index,
     /// The partition key's template.
     pub partition: &'static str,
@@ -96,7 +97,10 @@ impl<Partition: Parts, Sort: Parts> Place<Partition, Sort> {
 /// A partition key and a sort key in one index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
+    /// The table or the index.
     pub index: Index,
+    /// The partition key.
     pub partition: String,
+    /// The sort key.
     pub sort: String,
 }

@@ -1,6 +1,6 @@
 //! Ranges of sort keys.
 
-use super::Direction;
+use crate::Direction;
 
 /// The sort keys of a partition to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -12,16 +12,21 @@ pub enum SortRange {
     /// The keys with this prefix.
     BeginsWith(String),
     /// The keys from `low` to `high`, both included, as in DynamoDB.
-    Between { low: String, high: String },
+    Between {
+        /// The first key.
+        low: String,
+        /// The last key.
+        high: String,
+    },
 }
 
 impl SortRange {
     /// A character that sorts after all characters of keys.
     const LAST: &str = "~";
     /// A character that sorts after all digits, and so after every part that begins with a digit.
-    pub(super) const AFTER_DIGITS: &str = ":";
+    pub(crate) const AFTER_DIGITS: &str = ":";
     /// A character that sorts before all characters of keys.
-    pub(super) const FIRST: &str = " ";
+    pub(crate) const FIRST: &str = " ";
 
     /// Whether the key is in the range.
     pub fn contains(&self, key: &str) -> bool {
