@@ -2,7 +2,7 @@
 //!
 //! On Lambda, region and credentials are environment variables. `aws-config`, which would look for them in six places,
 //! is not a dependency. The reasons: docs/decisions.md, "TLS is rustls with ring", and docs/decisions.md, "AWS clients
-//! read environment variables and keep their signing key for a day".
+//! read environment variables".
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -8,7 +8,7 @@ use aws_sdk_sqs::config;
 use aws_sdk_sqs::types::{
     BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue, QueueAttributeName,
 };
-use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 
 use crate::Error;
@@ -102,8 +102,7 @@ impl Queue {
     /// The variable, the region or the credentials are missing.
     pub fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::Sqs, |config| {
-            let config = config::Builder::from(config).push_auth_scheme(SigV4::default());
-            aws_sdk_sqs::Client::from_conf(config.interceptor(CountWrites).build())
+            aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
         })?;
         Ok(Self { client, url: environment.required(variable)?.into() })
     }

@@ -49,7 +49,7 @@ use aws_sdk_dynamodb::config;
 use headers::StripSdkHeaders;
 use home::Home;
 use key_schema::layout::Layout;
-use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 use moving::{Homes, Moving};
 
 pub use ask::Answered;
@@ -86,8 +86,8 @@ pub(crate) struct Table {
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::DynamoDb, |config| {
-            let config = config::Builder::from(config).push_auth_scheme(SigV4::default());
-            aws_sdk_dynamodb::Client::from_conf(config.interceptor(StripSdkHeaders).interceptor(CountWrites).build())
+            let config = config::Builder::from(config).interceptor(StripSdkHeaders).interceptor(CountWrites);
+            aws_sdk_dynamodb::Client::from_conf(config.build())
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
         let connections = environment.shared(warm_up::Connections::default);
