@@ -20,8 +20,8 @@ fn settings(max_open_units: u32) -> &'static PlacingSettings {
 
 /// An order of one unit at 1,000, and all items that it depends on.
 fn asked() -> (OrderRequest, ItemsRead) {
-    let (request, items) = shop(&[1000], &[], None);
-    let basket = Basket::try_from(request).expect("a basket");
+    let (order, items) = shop(&[1000], &[], None);
+    let basket = Basket::try_from(order).expect("a basket");
     (OrderRequest { customer: "ada".parse().expect("an id"), key: "k".parse().expect("a key"), basket }, items)
 }
 
@@ -170,8 +170,8 @@ fn all_cells_are_read_if_the_first_has_too_little() {
 
 #[test]
 fn everything_that_an_order_depends_on_is_read() {
-    let (request, _) = shop(&[1, 2], &[3, 4], Some(10));
-    let basket = Basket::try_from(request).expect("a basket");
+    let (order, _) = shop(&[1, 2], &[3, 4], Some(10));
+    let basket = Basket::try_from(order).expect("a basket");
     let request = OrderRequest { customer: "ada".parse().expect("an id"), key: "k".parse().expect("a key"), basket };
     let keys = placing(&request, Origin::Request).keys();
     // Header, queued order, customer; product and stock of each line; the discount code; the gift cards.
@@ -218,8 +218,8 @@ fn writes_of_customer() -> usize {
 fn an_order_of_a_cart_empties_the_cart_and_has_its_lines() {
     let (request, items) = asked();
     let cart: CartVersion = 7.try_into().expect("a version");
-    let request = crate::NewOrder { cart: Some(cart), ..request.basket.order().clone() };
-    let request = OrderRequest { basket: Basket::try_from(request).expect("a basket"), ..request };
+    let order = crate::NewOrder { cart: Some(cart), ..request.basket.order().clone() };
+    let request = OrderRequest { basket: Basket::try_from(order).expect("a basket"), ..request };
     let lines = request.basket.order().lines.iter();
     let lines = lines.map(|line| CartLine { product_id: line.product_id.clone(), quantity: line.quantity }).collect();
     let (customer_id, updated_at) = (request.customer.clone(), now());
@@ -281,8 +281,8 @@ fn an_order_beyond_the_cap_of_open_units_is_refused_after_a_conclusive_read() {
     let Ok(Settle(rejection)) = attempt.items_read(&with_open_units(5, &items), now()) else { panic!("a refusal") };
     assert_eq!(rejection, Rejection::OpenUnits { open: 5, allowed: 5 });
     // A copy of the request may have placed the order, which then counts itself.
-    let Ok(Commit(_, attempt)) = capped(Origin::Request).items_read(&items, now()) else { panic!("a commit") };
-    let existing = ItemsRead { order: Some(attempt.order.order), ..with_open_units(5, &items) };
+    let Ok(Commit(_, sent)) = capped(Origin::Request).items_read(&items, now()) else { panic!("a commit") };
+    let existing = ItemsRead { order: Some(sent.order.order), ..with_open_units(5, &items) };
     assert!(matches!(attempt.settled(rejection, existing.clone(), now()), Recall));
     assert!(matches!(capped(Origin::Request).items_read(&existing, now()), Ok(Recall)), "a replay is not refused");
 
@@ -332,15 +332,13 @@ fn a_snapshot_read_decides_whether_a_rejection_stands() {
 #[test]
 fn an_order_that_exists_is_replayed_only_to_the_request_that_placed_it() {
     let (request, items) = asked();
-    let Ok(Commit(_, attempt)) = placing(&request, Origin::Request).items_read(&items, now()) else {
-        panic!("a commit")
-    };
-    let placed = attempt.order.clone();
+    let Ok(Commit(_, sent)) = placing(&request, Origin::Request).items_read(&items, now()) else { panic!("a commit") };
+    let placed = sent.order.clone();
     let existing = || ItemsRead { order: Some(placed.order.clone()), ..items.clone() };
     assert!(matches!(placing(&request, Origin::Request).items_read(&existing(), now()), Ok(Recall)));
     assert!(matches!(placing(&request, Origin::Request).settled(Rejection::KeyReused, existing(), now()), Recall));
     assert_eq!(PlacingAttempt::replay(&request, &placed), PlacingOutcome::Replayed(placed.clone()));
-    let (request, _) = shop(&[1, 2], &[], None);
-    let other = OrderRequest { basket: Basket::try_from(request).expect("a basket"), ..request };
+    let (order, _) = shop(&[1, 2], &[], None);
+    let other = OrderRequest { basket: Basket::try_from(order).expect("a basket"), ..request };
     assert_eq!(PlacingAttempt::replay(&other, &placed), PlacingOutcome::Rejected(Rejection::KeyReused));
 }

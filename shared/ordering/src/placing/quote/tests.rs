@@ -325,7 +325,7 @@ fn an_order_is_out_of_stock_only_if_all_cells_were_read() {
         quoted(|_, items| {
             items.stock.insert(product.clone(), whole(units.clone()).first());
             if are_seen {
-                items.learn(whole(units));
+                items.add_cells(whole(units));
             }
         })
     };

@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn the_group_of_a_message_is_its_customer(waiting in any_waiting(), text in ".{0,64}") {
-        let (customer, message) = (waiting.order.customer.to_string(), waiting.to_message());
+        let (customer, message) = (waiting.request.customer.to_string(), waiting.to_message());
         prop_assert_eq!(message.group.as_ref(), Some(&customer));
         prop_assert_eq!(OrderMessage::group_of(&message.body), Some(customer));
         prop_assert_eq!(OrderMessage::group_of(&text), None);
@@ -65,7 +65,7 @@ proptest! {
         let mut message = waiting.to_message();
         message.attributes.insert(REQUEST_HASH.to_owned(), accepted.as_str().to_owned());
         let read = OrderMessage::from_message(&message).expect("a message");
-        prop_assert_eq!(read.order.basket.hash(), &accepted);
+        prop_assert_eq!(read.request.basket.hash(), &accepted);
         prop_assert_eq!(read.to_message(), message);
     }
 
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn every_order_fits_into_a_message(waiting in any_waiting()) {
         let key = "\"".repeat(255).parse().expect("a key");
-        let waiting = OrderMessage { request: OrderRequest { key, ..waiting.order }, ..waiting };
+        let waiting = OrderMessage { request: OrderRequest { key, ..waiting.request }, ..waiting };
         let length = waiting.to_message().body.len();
         prop_assert!(length < 8 * 1024, "{}", length);
     }
@@ -118,7 +118,7 @@ proptest! {
         let (before, then) = (after(14 * 24 * 60 * 60 - 1), after(14 * 24 * 60 * 60));
         prop_assert!(!before.is_some_and(|now| waiting.is_forgotten(now)));
         prop_assert!(then.is_none_or(|now| waiting.is_forgotten(now)));
-        let (placing, draining) = (waiting.order.basket.write_units(), waiting.write_units());
+        let (placing, draining) = (waiting.request.basket.write_units(), waiting.write_units());
         prop_assert_eq!((draining.table - placing.table, draining.indexes), (2.0, placing.indexes));
     }
 

@@ -14,7 +14,7 @@ use table::{Rendered, Write, WriteKind};
 
 use super::super::*;
 use super::{at, eur, sold};
-use crate::changing::{Changing, Next};
+use crate::changing::{Changing, ChangingAction};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/access/changes.rs");
 
@@ -24,13 +24,15 @@ const TOGETHER: &str = ".in_transactions()";
 /// The accesses that a change of this order, as it was read, makes.
 fn accesses(change: Transition<'_>, read: &WholeOrder) -> Vec<String> {
     let mut accesses = vec!["query(ORDER_BY_ID)".to_owned()];
-    match Changing::new(change).found(read.clone(), at(6)).expect("a next request") {
-        Next::Write(writes, _) => {
+    match Changing::new(change).order_read(read.clone(), at(6)).expect("a next request") {
+        ChangingAction::Write(writes, _) => {
             let way = if writes.len() > 1 { TOGETHER } else { "" };
             accesses.extend(writes.iter().map(|write| access(write) + way));
         }
-        Next::Settle(_) => accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()"))),
-        Next::Done(_) | Next::Read { .. } => {}
+        ChangingAction::Settle(_) => {
+            accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()")))
+        }
+        ChangingAction::Done(_) | ChangingAction::Read { .. } => {}
     }
     accesses
 }
