@@ -1,16 +1,19 @@
 //! A pretend payment provider for a laptop: it speaks the part of Stripe's protocol that Till uses, and moves no money.
 //!
-//! It keeps payment intents and refunds, honours idempotency keys for 24 hours, accepts Stripe's test cards, and sends
-//! signed webhooks to the API over HTTP, again and again until the API takes them. Like the other services of the laptop
-//! stack, it listens on a loopback address only.
+//! It keeps payment intents, refunds and disputes, honours idempotency keys for 24 hours, accepts Stripe's test cards, and
+//! sends signed webhooks to the API over HTTP, again and again until the API takes them. An [`Act`] is what happens there
+//! without a request of the shop, such as a click in the dashboard, or a trouble that is switched on. Like the other
+//! services of the laptop stack, it listens on a loopback address only.
 //!
 //! It differs from Stripe in this: a browser confirms a payment with the client secret alone, without a publishable key;
-//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; it knows the least amounts of a
-//! few currencies alone; and a refund never fails.
+//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; and it knows the least amounts
+//! of a few currencies alone.
 
+mod act;
 mod api;
 mod ledger;
 mod page;
+mod refused;
 mod webhook;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +26,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-pub use ledger::{Entry, Ledger, Status};
+pub use act::{Act, Answer, Call, Switches, Webhooks};
+pub use ledger::{Dispute, DisputeStatus, Entry, Ledger, Refund, RefundStatus, Status};
+
+use ledger::Change;
+use refused::Refused;
 
 /// The keys of the pretend account.
 #[derive(Clone, Debug)]
@@ -86,6 +93,15 @@ impl Shared {
         }
     }
 
+    /// Lets an act happen. Returns the object that it changed, as the API shows it.
+    fn happen(&self, act: Act) -> Result<Value, Refused> {
+        let mut ledger = self.ledger();
+        let Change { body, events, .. } = ledger.happen(act)?;
+        let events = ledger.tell(events, None);
+        self.keep(&ledger, events);
+        Ok(body)
+    }
+
     /// Takes note that the API has taken this event.
     fn taken(&self, event: &Value) {
         let mut ledger = self.ledger();
@@ -145,16 +161,20 @@ impl PretendProvider {
         self.shared.ledger().unsent().count()
     }
 
+    /// Lets an act happen. Returns the object that it changed, as the API shows it.
+    ///
+    /// # Errors
+    /// The object does not exist, or its status does not allow the act.
+    pub fn act(&self, act: Act) -> Result<Value> {
+        self.shared.happen(act).map_err(|refused| anyhow!(refused.message))
+    }
+
     /// Ends an authorization that was not captured, as Stripe does by itself after seven days.
     ///
     /// # Errors
     /// The intent does not exist, or is not authorized.
     pub fn let_authorization_lapse(&self, intent: &str) -> Result<()> {
-        let mut ledger = self.shared.ledger();
-        let change = ledger.lapse(intent).map_err(|refused| anyhow!(refused.message))?;
-        let events = ledger.tell(change.events, None);
-        self.shared.keep(&ledger, events);
-        Ok(())
+        self.act(Act::Expire { intent: intent.to_owned() }).map(drop)
     }
 }
 

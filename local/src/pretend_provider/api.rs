@@ -1,19 +1,28 @@
 //! The provider's HTTP API.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use futures_util::stream;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use super::ledger::{Changed, Form, Kept, Refused};
+use super::act::{Act, Answer, Call};
+use super::ledger::{Form, Kept};
+use super::refused::Refused;
 use super::{Ledger, Shared, page};
+
+/// The time that a slow answer takes, in seconds.
+const SLOW_SECONDS: u32 = 2;
+
+/// The time after which a refund fails that succeeded at first.
+const REFUND_FAILS_AFTER: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 struct Served {
@@ -27,95 +36,145 @@ pub(super) fn router(shared: Arc<Shared>, url: String) -> Router {
             "/",
             get(|State(served): State<Served>| async move { Html(page::of(&served.url, &served.shared.ledger())) }),
         )
-        .route("/v1/payment_intents", post(act))
-        .route("/v1/payment_intents/{id}", get(act).post(act))
-        .route("/v1/payment_intents/{id}/{action}", post(act))
-        .route("/v1/refunds", post(act))
-        .fallback(async |method: Method, uri: Uri| refusal(&Refused::unknown(&method, uri.path())))
+        .route("/_pretend/{act}", post(happen))
+        .fallback(serve)
         .with_state(Served { shared, url })
 }
 
 /// A request of the API.
-struct Call<'a> {
-    method: Method,
+struct Request<'a> {
+    call: Call,
     path: &'a str,
-    /// The intent in the path. Empty if there is none.
+    /// The id in the path. Empty if there is none.
     id: &'a str,
-    /// The action in the path. Empty if there is none.
-    action: &'a str,
     form: Form,
+    /// The bearer token. Empty if there is none.
+    token: &'a str,
+    /// The idempotency key. Only requests that change something have one.
+    key: Option<&'a str>,
 }
 
-/// Carries out a request, once for each idempotency key.
-async fn act(
+async fn serve(
     State(Served { shared, .. }): State<Served>,
-    path: Option<Path<BTreeMap<String, String>>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let names = path.map(|Path(path)| path).unwrap_or_default();
-    let name = |name: &str| names.get(name).map_or("", String::as_str);
-    let mut form = fields(&body);
-    form.extend(fields(uri.query().unwrap_or_default().as_bytes()));
-    let call = Call { method, path: uri.path(), id: name("id"), action: name("action"), form };
-    let mut ledger = shared.ledger();
-    if !is_allowed(&shared, &ledger, &headers, &call) {
-        return refusal(&Refused::unauthorized());
+    let Some((call, id)) = Call::of(&method, uri.path()) else {
+        return refusal(&Refused::unknown(&method, uri.path()));
+    };
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let token =
+        text(header::AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let key = text("idempotency-key").filter(|_| method == Method::POST);
+    let form = fields([&*body, uri.query().unwrap_or_default().as_bytes()]);
+    let (answer, response) = carry_out(&shared, &Request { call, path: uri.path(), id, form, token, key });
+    match answer {
+        Some(Answer::Slow) => tokio::time::sleep(Duration::from_secs(SLOW_SECONDS.into())).await,
+        // A body that fails before its first byte ends the connection without an answer.
+        Some(Answer::Cut) => return Body::from_stream(stream::iter([Err::<Bytes, _>("cut")])).into_response(),
+        _ => {}
     }
-    let key = headers.get("idempotency-key").filter(|_| call.method == Method::POST);
-    let key = key.and_then(|key| key.to_str().ok());
+    response
+}
 
-    let (now, request) = (Timestamp::now().as_second(), Ledger::fingerprint(call.path, &call.form));
-    match key.and_then(|key| ledger.answer_of(key, now)) {
-        Some(kept) if kept.request != request => return refusal(&Refused::other_request(key.unwrap_or_default())),
-        Some(kept) => {
-            let replayed = [("idempotent-replayed", "true")];
-            return (replayed, reply(kept.status, kept.body.clone())).into_response();
-        }
-        None => {}
+/// Carries out a request, once for each idempotency key. Returns the response, and the unusual answer that is switched on.
+fn carry_out(shared: &Arc<Shared>, request: &Request<'_>) -> (Option<Answer>, Response) {
+    let mut ledger = shared.ledger();
+    if !is_allowed(shared, &ledger, request) {
+        return (None, refusal(&Refused::unauthorized()));
     }
-    let changed = carry_out(&mut ledger, &call);
-    let (status, body, events, is_kept) = match changed {
+    let (now, fingerprint) = (Timestamp::now().as_second(), Ledger::fingerprint(request.path, &request.form));
+    if let Some(key) = request.key
+        && let Some(kept) = ledger.answer_of(key, now)
+    {
+        let response = if kept.request != fingerprint {
+            refusal(&Refused::other_request(key))
+        } else if now < kept.at {
+            refusal(&Refused::key_in_use())
+        } else {
+            ([("idempotent-replayed", "true")], reply(kept.status, kept.body.clone())).into_response()
+        };
+        return (None, response);
+    }
+    let answer = ledger.switches.take(request.call);
+    let changed = match answer.and_then(Answer::refusal) {
+        Some(refused) => Err(refused),
+        None => ledger.carry_out(request.call, request.id, &request.form),
+    };
+    let (mut status, mut body, events, mut is_kept) = match changed {
         Ok(change) => (change.status, change.body, change.events, true),
         Err(refused) => (refused.status, refused.body(), Vec::new(), refused.is_kept),
     };
-    if let Some(key) = key.filter(|_| is_kept) {
-        ledger.keep_answer(key, Kept { at: now, request, status, body: body.clone() });
+    match answer {
+        Some(Answer::ServerErrorAfterwards) => (status, body, is_kept) = (500, Refused::server_error().body(), true),
+        Some(Answer::RefundFails) => {
+            let (shared, refund) = (Arc::clone(shared), body["id"].as_str().unwrap_or_default().to_owned());
+            tokio::spawn(async move {
+                tokio::time::sleep(REFUND_FAILS_AFTER).await;
+                // Something else than a refund was answered, or a person ended the refund meanwhile.
+                _ = shared.happen(Act::FailRefund { refund });
+            });
+        }
+        _ => {}
     }
-    let events = ledger.tell(events, key);
-    if call.method == Method::POST {
+    if let Some(key) = request.key.filter(|_| is_kept) {
+        let at = if answer == Some(Answer::Slow) { now + i64::from(SLOW_SECONDS) } else { now };
+        ledger.keep_answer(key, Kept { at, request: fingerprint, status, body: body.clone() });
+    }
+    let events = ledger.tell(events, request.key);
+    if request.call.is_write() || answer.is_some() {
         shared.keep(&ledger, events);
     }
-    reply(status, body)
-}
-
-fn carry_out(ledger: &mut Ledger, call: &Call<'_>) -> Changed {
-    match (call.path, call.action) {
-        ("/v1/payment_intents", _) => ledger.create(&call.form),
-        ("/v1/refunds", _) => ledger.refund(&call.form),
-        (_, "") if call.method == Method::POST => ledger.update(call.id, &call.form),
-        (_, "") => ledger.look_at(call.id, &call.form),
-        (_, "confirm") => ledger.confirm(call.id, &call.form),
-        (_, "capture") => ledger.capture(call.id, &call.form),
-        (_, "cancel") => ledger.cancel(call.id),
-        _ => Err(Refused::unknown(&call.method, call.path)),
-    }
+    (answer, reply(status, body))
 }
 
 /// Whether the request has the account's key. A browser, which has no key, confirms with the intent's client secret.
-fn is_allowed(shared: &Shared, ledger: &Ledger, headers: &HeaderMap, call: &Call<'_>) -> bool {
-    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let has_key = token.strip_prefix("Bearer ").is_some_and(|key| key == shared.keys.api_key);
-    let secret = ledger.intents.get(call.id).map(|entry| &entry.client_secret);
-    let has_secret = secret.is_some() && call.form.get("client_secret") == secret;
-    has_key || has_secret && call.action == "confirm"
+fn is_allowed(shared: &Shared, ledger: &Ledger, request: &Request<'_>) -> bool {
+    let secret = ledger.intents.get(request.id).map(|entry| &entry.client_secret);
+    let has_secret = secret.is_some() && request.form.get("client_secret") == secret;
+    request.token == shared.keys.api_key || has_secret && request.call == Call::ConfirmIntent
 }
 
-/// The fields of a form or a query.
-fn fields(text: &[u8]) -> Form {
-    form_urlencoded::parse(text).into_owned().collect()
+/// Lets an act happen that no request of the shop causes, with fields in JSON or in a form. A browser gets the page again.
+async fn happen(
+    State(Served { shared, .. }): State<Served>,
+    Path(act): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    // The page itself sends its forms. Pages of other origins must not.
+    if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin") {
+        return refusal(&Refused::unauthorized());
+    }
+    let read: Result<Map<String, Value>, _> = if body.starts_with(b"{") {
+        serde_json::from_slice(&body)
+    } else {
+        // Numbers and truth values in a form are those of JSON.
+        let named = fields([&*body]).into_iter().filter(|(_, text)| !text.is_empty());
+        Ok(named.map(|(name, text)| (name, serde_json::from_str(&text).unwrap_or(Value::String(text)))).collect())
+    };
+    let act = read.and_then(|mut fields| {
+        fields.insert("act".to_owned(), act.into());
+        serde_json::from_value(fields.into())
+    });
+    let is_browser = headers.get(header::ACCEPT).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    match act.map_err(|error| Refused::malformed(error.to_string())).and_then(|act| shared.happen(act)) {
+        Ok(_) if is_browser => Redirect::to("/").into_response(),
+        Ok(body) => reply(200, body),
+        Err(refused) => refusal(&refused),
+    }
+}
+
+/// The fields of a form and a query. A field that is repeated, such as `expand[]`, has its values with commas between them.
+fn fields<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Form {
+    let mut fields = Form::new();
+    for (name, value) in texts.into_iter().flat_map(form_urlencoded::parse) {
+        let known = fields.entry(name.into_owned()).or_default();
+        *known = if known.is_empty() { value.into_owned() } else { format!("{known},{value}") };
+    }
+    fields
 }
 
 fn refusal(refused: &Refused) -> Response {
@@ -126,32 +185,4 @@ fn reply(status: u16, body: Value) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     // A page of the shop, which is of another origin, confirms payments here, as at Stripe.
     (status, [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")], axum::Json(body)).into_response()
-}
-
-impl Refused {
-    fn unauthorized() -> Self {
-        let message = "Send the account's key as a bearer token, or the client_secret to confirm.";
-        Self::new(401, None, message.to_owned())
-    }
-
-    fn unknown(method: &Method, path: &str) -> Self {
-        Self::new(404, None, format!("The pretend payment provider does not know {method} {path}."))
-    }
-
-    fn other_request(key: &str) -> Self {
-        let message = format!(
-            "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a \
-             key other than '{key}' if you meant to execute a different request."
-        );
-        Self { kind: "idempotency_error", ..Self::new(400, None, message) }
-    }
-
-    /// The error as the API shows it.
-    fn body(&self) -> Value {
-        let mut error = json!({ "type": self.kind, "message": self.message });
-        if let Some(code) = self.code {
-            error["code"] = json!(code);
-        }
-        json!({ "error": error })
-    }
 }

@@ -13,6 +13,8 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::ledger::{Form, KEPT_SECONDS, Kept};
 use super::*;
 
+mod troubles;
+
 const VISA: &str = "pm_card_visa";
 const POOR: &str = "4000 0000 0000 9995";
 

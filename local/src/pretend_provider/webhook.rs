@@ -9,13 +9,22 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::Shared;
+use super::{Shared, Webhooks};
 
 /// The pause after the first attempt. Each pause is twice as long as the one before it.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// The delay of a late webhook.
+const LATE: Duration = Duration::from_secs(5);
+
+/// The time within which webhooks change their order if they are reversed.
+const REVERSED_WITHIN: Duration = Duration::from_secs(1);
+
+/// The pause after which a webhook looks at the switches again.
+const STEP: Duration = Duration::from_millis(20);
 
 /// The time that the API has to answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -36,12 +45,37 @@ pub(super) async fn send_all(mut events: mpsc::UnboundedReceiver<Value>, url: St
                 let Some(event) = event else { return };
                 let (client, url, shared) = (client.clone(), url.clone(), Arc::clone(&shared));
                 under_way.spawn(async move {
-                    send(&client, &url, &shared.keys.webhook_secret, &event.to_string()).await;
+                    let times = if wait_for_turn(&shared, &event).await == Webhooks::Twice { 2 } else { 1 };
+                    for _ in 0..times {
+                        send(&client, &url, &shared.keys.webhook_secret, &event.to_string()).await;
+                    }
                     shared.taken(&event);
                 });
             }
             Some(_) = under_way.join_next() => {}
         }
+    }
+}
+
+/// Waits until the switches allow an event to be sent.
+async fn wait_for_turn(shared: &Shared, event: &Value) -> Webhooks {
+    let mut waited = Duration::ZERO;
+    loop {
+        let (mode, is_newest) = {
+            let ledger = shared.ledger();
+            (ledger.switches.webhooks, ledger.unsent().last() == Some(event))
+        };
+        let is_due = match mode {
+            Webhooks::Once | Webhooks::Twice => true,
+            Webhooks::Off => false,
+            Webhooks::Late => waited >= LATE,
+            Webhooks::Reversed => waited >= REVERSED_WITHIN && is_newest,
+        };
+        if is_due {
+            return mode;
+        }
+        tokio::time::sleep(STEP).await;
+        waited += STEP;
     }
 }
 

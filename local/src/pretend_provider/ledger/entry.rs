@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Change, Form, Refused};
+use super::{Change, Dispute, Form, Refund, Refused, page};
 
 /// A payment intent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,7 +19,12 @@ pub struct Entry {
     /// The reason why the last attempt to pay was declined.
     pub declined: Option<String>,
     pub captured: i64,
+    /// The part of `captured` that the charge shows as refunded.
     pub refunded: i64,
+    /// The refunds, the oldest first, with those that released a part of the authorization.
+    pub refunds: Vec<Refund>,
+    /// The disputes and inquiries, the oldest first.
+    pub disputes: Vec<Dispute>,
     /// The payment method that the next confirmation takes, unless it names one.
     pub(super) payment_method: Option<String>,
     /// Whether a card was charged: the intent is authorized, or was.
@@ -54,6 +59,8 @@ impl Entry {
             declined: None,
             captured: 0,
             refunded: 0,
+            refunds: Vec::new(),
+            disputes: Vec::new(),
             payment_method: None,
             is_charged: false,
             created: Timestamp::now().as_second(),
@@ -62,7 +69,8 @@ impl Entry {
 
     /// The money that the provider holds for the shop.
     pub fn held(&self) -> i64 {
-        self.captured - self.refunded
+        let refunds: i64 = self.refunds.iter().map(Refund::taken).sum();
+        self.captured - refunds - self.disputes.iter().map(Dispute::taken).sum::<i64>()
     }
 
     /// Refuses unless the intent has one of these statuses. As at Stripe, the idempotency key keeps the refusal.
@@ -71,17 +79,7 @@ impl Entry {
             return Ok(());
         }
         let message = format!("This PaymentIntent's status is {:?}, which does not allow that.", self.status);
-        Err(Refused { is_kept: true, ..Refused::new(400, Some("payment_intent_unexpected_state"), message) })
-    }
-
-    /// Ends the intent, and releases what it reserved.
-    pub(super) fn end(&mut self) -> Change {
-        self.status = Status::Canceled;
-        let mut events = vec![("payment_intent.canceled", self.told())];
-        if self.is_charged {
-            events.push(("charge.refunded", self.charge()));
-        }
-        self.changed(&Form::new(), events)
+        Err(Refused::new(400, Some("payment_intent_unexpected_state"), message))
     }
 
     pub(super) fn changed(&self, form: &Form, events: Vec<(&'static str, Value)>) -> Change {
@@ -93,10 +91,24 @@ impl Entry {
         self.show(&Form::new())
     }
 
-    /// The intent as the API shows it: with the charge's id, or with the charge if the request expands it.
+    /// The intent as the API shows it: with the charge's id, or with the charge and its refunds if the request expands them.
     pub(super) fn show(&self, form: &Form) -> Value {
-        let is_expanded = form.get("expand[]").is_some_and(|field| field == "latest_charge");
-        let charge = || if is_expanded { self.charge() } else { json!(self.charge_id()) };
+        let is_expanded = |wanted: &str| {
+            let mut fields = form.iter().filter(|(name, _)| name.starts_with("expand["));
+            fields.any(|(_, fields)| fields.split(',').any(|field| field == wanted))
+        };
+        let has_refunds = is_expanded("latest_charge.refunds");
+        let charge = || {
+            if !has_refunds && !is_expanded("latest_charge") {
+                return json!(self.charge_id());
+            }
+            let mut charge = self.charge();
+            if has_refunds {
+                let refunds = self.refunds.iter().rev().map(|refund| json!(refund)).collect();
+                charge["refunds"] = page(refunds, &format!("/v1/charges/{}/refunds", self.charge_id()), 10);
+            }
+            charge
+        };
         let is_open = self.status == Status::RequiresCapture;
         let waits_for_confirmation = self.status == Status::RequiresPaymentMethod && self.payment_method.is_some();
         let status = if waits_for_confirmation { json!("requires_confirmation") } else { json!(self.status) };
@@ -125,12 +137,8 @@ impl Entry {
 
     /// The charge. What was reserved and not captured shows as refunded, as at Stripe.
     pub(super) fn charge(&self) -> Value {
-        let released = match self.status {
-            Status::Succeeded => self.amount - self.captured,
-            Status::Canceled => self.amount,
-            _ => 0,
-        };
-        let refunded = released + self.refunded;
+        let released = self.refunds.iter().filter(|refund| refund.is_release()).map(|refund| refund.amount);
+        let refunded = released.sum::<i64>() + self.refunded;
         json!({
             "id": self.charge_id(),
             "object": "charge",
@@ -139,6 +147,7 @@ impl Entry {
             "amount_refunded": refunded,
             "captured": self.status == Status::Succeeded,
             "currency": self.currency,
+            "disputed": !self.disputes.is_empty(),
             "livemode": false,
             "metadata": { "orderId": self.order },
             "payment_intent": self.id,

@@ -1,0 +1,157 @@
+//! The events at the provider that no request of the shop causes: clicks in its dashboard, decisions of banks, and the
+//! troubles that a person or a test switches on.
+
+use axum::http::Method;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use super::ledger::DisputeStatus;
+use super::refused::Refused;
+
+/// An act of a person at the provider, or of a bank. `POST /_pretend/NAME` takes its fields as JSON or as a form.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Act {
+    /// The customer pays with a test card.
+    Confirm { intent: String, payment_method: String },
+    /// Staff capture an authorization in the dashboard: this amount in minor units, or all.
+    Capture { intent: String, amount: Option<i64> },
+    /// Staff cancel an intent in the dashboard.
+    Cancel { intent: String },
+    /// An authorization was not captured in time.
+    Expire { intent: String },
+    /// Staff refund this amount in minor units, or all that is left, in the dashboard.
+    Refund { intent: String, amount: Option<i64> },
+    /// The customer's bank returns a refund to the shop's balance.
+    FailRefund { refund: String },
+    /// Staff cancel a pending refund in the dashboard.
+    CancelRefund { refund: String },
+    /// The cardholder disputes this amount in minor units, or all that the shop has. An inquiry takes no money.
+    Dispute {
+        intent: String,
+        amount: Option<i64>,
+        #[serde(default)]
+        inquiry: bool,
+    },
+    /// The bank decides a dispute (`won`, `lost`), or drops an inquiry (`warning_closed`).
+    CloseDispute { dispute: String, status: DisputeStatus },
+    /// The next call of this kind, or of any kind, gets this answer.
+    Next { call: Option<Call>, answer: Answer },
+    /// Replaces all switches.
+    Switch(Switches),
+}
+
+/// The switches. At first, nothing is wrong.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Switches {
+    /// Refunds stay `pending` until the balance has money again.
+    pub balance_is_empty: bool,
+    /// A refund that fails or is cancelled lowers `amount_refunded` of its charge. Stripe does not document whether it does.
+    pub amount_refunded_falls: bool,
+    pub webhooks: Webhooks,
+    /// The answers that the next calls get. Each is given once, to a call of its kind.
+    pub next: Vec<(Option<Call>, Answer)>,
+}
+
+/// The way in which webhooks are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Webhooks {
+    #[default]
+    Once,
+    /// Not at all, until this is switched back.
+    Off,
+    /// After some seconds.
+    Late,
+    Twice,
+    /// Those that happen within a second are sent with the newest first.
+    Reversed,
+}
+
+/// The kinds of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Call {
+    CreateIntent,
+    ReadIntent,
+    UpdateIntent,
+    ConfirmIntent,
+    CaptureIntent,
+    CancelIntent,
+    CreateRefund,
+    ReadRefund,
+    ListRefunds,
+    ListDisputes,
+}
+
+/// An answer that differs from the usual one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Answer {
+    /// 500, and nothing was done.
+    ServerError,
+    /// 500 after the work was done.
+    ServerErrorAfterwards,
+    /// 429.
+    RateLimit,
+    /// 429.
+    LockTimeout,
+    /// 409.
+    IdempotencyKeyInUse,
+    /// None: the connection is cut after the work was done.
+    Cut,
+    /// The usual answer after some seconds. Until then, the idempotency key is in use.
+    Slow,
+    /// The usual answer, and the refund fails some seconds later.
+    RefundFails,
+}
+
+impl Call {
+    /// The kind of a request, and the id in its path, which is empty if there is none.
+    pub(super) fn of<'a>(method: &Method, path: &'a str) -> Option<(Self, &'a str)> {
+        let segments: Vec<_> = path.strip_prefix("/v1/")?.split('/').collect();
+        Some(match (method.as_str(), segments.as_slice()) {
+            ("POST", ["payment_intents"]) => (Self::CreateIntent, ""),
+            ("GET", ["payment_intents", id]) => (Self::ReadIntent, id),
+            ("POST", ["payment_intents", id]) => (Self::UpdateIntent, id),
+            ("POST", ["payment_intents", id, "confirm"]) => (Self::ConfirmIntent, id),
+            ("POST", ["payment_intents", id, "capture"]) => (Self::CaptureIntent, id),
+            ("POST", ["payment_intents", id, "cancel"]) => (Self::CancelIntent, id),
+            ("POST", ["refunds"]) => (Self::CreateRefund, ""),
+            ("GET", ["refunds"]) => (Self::ListRefunds, ""),
+            ("GET", ["refunds", id]) => (Self::ReadRefund, id),
+            ("GET", ["disputes"]) => (Self::ListDisputes, ""),
+            _ => return None,
+        })
+    }
+
+    /// Whether the call may change something.
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Self::ReadIntent | Self::ReadRefund | Self::ListRefunds | Self::ListDisputes)
+    }
+}
+
+impl Answer {
+    /// The refusal that a call gets instead of being carried out.
+    pub(super) fn refusal(self) -> Option<Refused> {
+        match self {
+            Self::ServerError => Some(Refused::server_error()),
+            Self::RateLimit => Some(Refused::rate_limit()),
+            Self::LockTimeout => Some(Refused::lock_timeout()),
+            Self::IdempotencyKeyInUse => Some(Refused::key_in_use()),
+            Self::ServerErrorAfterwards | Self::Cut | Self::Slow | Self::RefundFails => None,
+        }
+    }
+}
+
+impl Switches {
+    /// The answer that is switched on for a call. It is given once.
+    pub(super) fn take(&mut self, call: Call) -> Option<Answer> {
+        let at = self.next.iter().position(|(kind, _)| kind.is_none_or(|kind| kind == call))?;
+        Some(self.next.remove(at).1)
+    }
+}

@@ -1,0 +1,78 @@
+//! The currencies that Stripe charges cards in, and their amounts. <https://docs.stripe.com/currencies>
+
+use super::{Form, Refused};
+
+/// The currencies that Stripe charges in.
+const CHARGED: &str = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd \
+    cad cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd hkd hnl htg huf idr \
+    ils inr isk jmd jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk mxn \
+    myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd \
+    std szl thb tjs tnd top try ttd twd tzs uah ugx uyu uzs vnd vuv wst xaf xcd xcg xof xpf yer zar zmw";
+
+/// The currencies without a smaller unit. `isk` and `ugx` have none either, but their amounts are written with two decimals.
+const ZERO_DECIMAL: &str = "bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf";
+
+/// The currencies whose amounts have two decimals that must be 0.
+const WHOLE: [&str; 2] = ["isk", "ugx"];
+
+/// The currencies with three decimals, of which the last one must be 0.
+const THREE_DECIMAL: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
+
+/// The least amounts that Stripe charges a card with, in minor units, of the currencies whose least amount is not
+/// [`LEAST`]. <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>
+const LEAST_OF: [(&str, i64); 4] = [("dkk", 250), ("gbp", 30), ("nok", 300), ("sek", 300)];
+
+/// The least amount of the other currencies, such as EUR, USD, CHF and JPY.
+const LEAST: i64 = 50;
+
+/// The largest amount that Stripe charges, in minor units.
+const MOST: i64 = 99_999_999;
+
+/// The amount in this field, in minor units of a currency. `None` if there is no such field.
+pub(super) fn amount(form: &Form, field: &str, currency: &str) -> Result<Option<i64>, Refused> {
+    let Some(text) = form.get(field) else { return Ok(None) };
+    let amount: i64 = text.parse().ok().filter(|amount| *amount > 0).ok_or_else(|| Refused::not_an_integer(text))?;
+    if WHOLE.contains(&currency) && amount % 100 != 0 {
+        let message = format!("An amount in {currency} must be a multiple of 100.");
+        return Err(Refused::early(400, Some("invalid_charge_amount_no_decimal_compatible"), message));
+    }
+    if THREE_DECIMAL.contains(&currency) && amount % 10 != 0 {
+        return Err(Refused::not_an_integer(&format!(
+            "{amount} (the last digit of an amount in {currency} must be 0)"
+        )));
+    }
+    Ok(Some(amount))
+}
+
+/// The amount and the currency that a card is to be charged with.
+pub(super) fn charge(form: &Form) -> Result<(i64, &str), Refused> {
+    let missing =
+        |name: &str| Refused::early(400, Some("parameter_missing"), format!("Missing required param: {name}."));
+    let currency = form.get("currency").ok_or_else(|| missing("currency"))?;
+    if !CHARGED.split(' ').any(|charged| charged == currency) {
+        let message = format!("Invalid currency: {currency}. Stripe currently supports these currencies: {CHARGED}");
+        return Err(Refused::early(400, None, message));
+    }
+    let amount = amount(form, "amount", currency)?.ok_or_else(|| missing("amount"))?;
+    let least = LEAST_OF.iter().find(|(name, _)| name == currency).map_or(LEAST, |(_, least)| *least);
+    let refused = |code: &'static str, relation: &str, limit: i64| {
+        let limit = shown(limit, currency);
+        Err(Refused::early(400, Some(code), format!("Amount must be {relation} {limit}")))
+    };
+    match amount {
+        _ if amount < least => refused("amount_too_small", "at least", least),
+        _ if amount > MOST => refused("amount_too_large", "no more than", MOST),
+        _ => Ok((amount, currency)),
+    }
+}
+
+/// An amount in minor units, as a person reads it.
+pub(in super::super) fn shown(amount: i64, currency: &str) -> String {
+    let decimals = match currency {
+        _ if ZERO_DECIMAL.split(' ').any(|zero| zero == currency) => return format!("{amount} {currency}"),
+        _ if THREE_DECIMAL.contains(&currency) => 3,
+        _ => 2,
+    };
+    let unit = 10_i64.pow(decimals);
+    format!("{}.{:0width$} {currency}", amount / unit, amount % unit, width = decimals as usize)
+}
