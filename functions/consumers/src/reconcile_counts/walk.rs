@@ -150,7 +150,7 @@ impl Walk {
     /// to the first position at which one of them stopped. Statuses are queried in lifecycle order, so an order that
     /// advances during the walk moves to one not yet queried.
     async fn page_of_day(&self, of: &Reconciler, day: Day) -> Result<(BTreeMap<String, Order>, bool), Error> {
-        let placed = Days::new(day, day.plus(1))?.moments();
+        let placed = TimeRange::of_days(day, day.plus(1));
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::ALL {
             let lists = in_shards(of.status_shards.0, |shard| ORDERS_OF_STATUS.ask((&status, &shard, &placed)));

@@ -58,7 +58,7 @@ impl TimeRange {
     }
 
     /// The moments from the beginning of one day to the beginning of another.
-    pub(super) fn of_days(from: Day, to: Day) -> Self {
+    pub fn of_days(from: Day, to: Day) -> Self {
         let midnight = |day: Day| Timestamp::parse(&day.to_string(), RoundMode::Floor).ok();
         Self { from: midnight(from), to: midnight(to) }
     }

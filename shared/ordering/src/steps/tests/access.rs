@@ -30,7 +30,7 @@ fn accesses(change: Transition<'_>, read: &WholeOrder) -> Vec<String> {
             accesses.extend(writes.iter().map(|write| access(write) + way));
         }
         ChangingAction::Settle(_) => {
-            accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()")))
+            accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()")));
         }
         ChangingAction::Done(_) | ChangingAction::Read { .. } => {}
     }
