@@ -173,10 +173,10 @@ async fn the_description_of_the_api_is_served() {
 /// Files with code that several functions of a program share.
 const SHARED: [&str; 9] = [
     "changed.rs",
-    "code_change.rs",
     "image_change.rs",
     "lib.rs",
     "main.rs",
+    "optimistic.rs",
     "owner.rs",
     "settings.rs",
     "units.rs",
