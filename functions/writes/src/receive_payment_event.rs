@@ -12,8 +12,6 @@ use payments::{FailedRefund, Notice, PaymentReport, Provider};
 use table::{Budget, Reader};
 use tracing::{error, warn};
 
-use crate::start_payment::Deps;
-
 pub const ROUTE: Route = Route::post("/payment-events", Scope::Public)
     .summary("Take a report of the payment provider. It is signed with the webhook's secret, at most five minutes ago.")
     .limit(100, 200)
@@ -26,7 +24,7 @@ pub const ROUTE: Route = Route::post("/payment-events", Scope::Public)
     );
 
 pub async fn handle(
-    Deps { table, orders, provider }: Deps,
+    (table, orders, provider): (Reader, Lifecycle, Provider),
     SignedBody { signature, body }: SignedBody,
     budget: Budget,
 ) -> Answer<()> {

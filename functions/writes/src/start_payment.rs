@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
 #[serde(deny_unknown_fields)]
 pub struct Start {}
 
-/// The dependencies of the routes of card payments.
+/// The dependencies of starting a payment.
 #[derive(Clone)]
 pub struct Deps {
     pub(crate) table: Reader,
