@@ -1,13 +1,13 @@
 //! Card payments at a provider: the customer pays, the shop captures, voids and refunds.
 
 mod any_provider;
-mod failed_refunds;
 mod forged;
 mod races;
 mod reports;
 pub mod schedules;
 mod starting;
 mod sweeps;
+mod two_books;
 
 use crate::prelude::*;
 

@@ -4,31 +4,36 @@
 //! or cancelled leaves them. So a run stores no progress, and the next run does what this one did not finish. Concurrent
 //! runs do no harm, because an order is cancelled on condition that its version and its payment have not changed since it
 //! was read. The lists come from an index and may be out of date, so each decision is based on a strongly consistent read
-//! of the order itself.
+//! of the order itself, and on a look at the payment provider. If the provider does not answer, the order stays.
 
 use std::time::Duration;
 
 use key_schema::access::Access;
-use key_schema::entity::OrderStatus;
+use key_schema::entity::{OrderStatus, Work};
 use key_schema::layout::{ORDERS_OF_STATUS, PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured, ScheduledEvent};
 use ordering::steps::Transition;
-use ordering::{Lifecycle, PayLater, Target, Transitioned};
+use ordering::{PayLater, Transitioned};
+use payments::Cashier;
 use serde::Serialize;
 use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] =
-    &[ordering::EXPIRE, ordering::EXPIRE_LAPSED, &[Access::query(ORDERS_OF_STATUS), Access::query(PAYMENTS_DUE)]];
+pub const ACCESS: &[&[Access]] = &[
+    ordering::OBSERVE_PAYMENT,
+    ordering::EXPIRE,
+    ordering::EXPIRE_LAPSED,
+    &[Access::query(ORDERS_OF_STATUS), Access::query(PAYMENTS_DUE)],
+];
 
-/// None: the function calls no other service.
-pub const GRANTS: &[Grant] = &[];
+/// The function's permissions on other services.
+pub const GRANTS: &[Grant] = &[payments::READ_SECRET];
 
 /// With less time left, no further order is begun. Cancelling one order takes at most this long.
-const ONE_ORDER: Duration = Duration::from_secs(10);
+const ONE_ORDER: Duration = Duration::from_secs(25);
 
 /// The number of orders in one page of a list.
 const PAGE_SIZE: u8 = 100;
@@ -37,7 +42,7 @@ const PAGE_SIZE: u8 = 100;
 #[derive(Clone, Debug)]
 pub struct Expirer {
     reader: Reader,
-    orders: Lifecycle,
+    cashier: Cashier,
     shards: StatusShards,
     pay_within_minutes: u32,
     pay_later: PayLater,
@@ -47,7 +52,7 @@ impl FromEnvironment for Expirer {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
-            orders: Lifecycle::from_environment(environment)?,
+            cashier: Cashier::from_environment(environment)?,
             shards: StatusShards::from_environment(environment)?,
             pay_within_minutes: environment.number("PAY_WITHIN_MINUTES", 1..=100_000)?,
             pay_later: PayLater::from_environment(environment)?,
@@ -111,7 +116,7 @@ impl Expirer {
         let mut due = self.reader.sweep(&shards, PAGE_SIZE);
         while let Some(Swept { items, unreadable }) = due.next().await? {
             report.failed += unreadable;
-            for mark in items.into_iter().filter(|mark| mark.lapsed) {
+            for mark in items.into_iter().filter(|mark| mark.work == Work::Lapsed) {
                 if Instant::now() >= end {
                     return Ok(false);
                 }
@@ -129,7 +134,7 @@ impl Expirer {
 
     /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
     async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
-        match self.orders.change(Target::Order(order), expiry, Budget::of(ONE_ORDER)).await {
+        match self.cashier.expire(order, expiry, Budget::of(ONE_ORDER)).await {
             Ok(Transitioned::Done(_)) => report.expired += 1,
             Ok(_) => report.settled += 1,
             Err(cause) => {

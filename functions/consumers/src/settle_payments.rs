@@ -1,30 +1,27 @@
 //! SQS and schedule: asks the payment provider to capture, void or refund the payments that are due.
 //!
 //! What is due follows from the stored payment alone (`CardPayment::command`), never from the message. So a message that
-//! comes twice, late or not at all does no harm: the schedule finds what is left in the list of payments due. For each
-//! payment the function looks at the provider first, records what it sees, asks for what is then due, and records that.
-//! A crash anywhere in between loses nothing and does nothing twice, because a request has an idempotency key that is a
-//! pure function of the order and of what is asked.
+//! comes twice, late or not at all does no harm: the schedule finds what is left in the list of payments due. The
+//! [`Cashier`] looks at the provider first, records what it sees, asks for what is then due, and looks again.
 
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::CardPayment;
+use key_schema::entity::Work;
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
-use ordering::steps::Transition;
-use ordering::{Lifecycle, Target, Transitioned};
-use payments::Provider;
+use payments::{Cashier, Settled};
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[ordering::REPORT_PAYMENT, &[Access::query(PAYMENTS_DUE)]];
+pub const ACCESS: &[&[Access]] =
+    &[ordering::OBSERVE_PAYMENT, ordering::FAIL_REFUND, &[Access::query(PAYMENTS_DUE)]];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
@@ -44,19 +41,15 @@ const YOUNGER: u32 = 10 * 60;
 /// The number of payments in one page of the list.
 const OF_A_LIST: u8 = 100;
 
-/// The requests that one payment may need: what is due may change while it is settled.
-const MOST_COMMANDS: usize = 4;
-
 /// The function's dependencies.
 #[derive(Clone, Debug)]
 pub struct Settler {
     reader: Reader,
-    orders: Lifecycle,
-    provider: Provider,
+    cashier: Cashier,
     shards: StatusShards,
 }
 
-lambda::from_environment!(Settler { reader, orders, provider, shards });
+lambda::from_environment!(Settler { reader, cashier, shards });
 
 /// An event of either source.
 #[derive(Debug, Deserialize)]
@@ -71,7 +64,7 @@ pub enum Call {
 /// The answer to either source.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Settled {
+pub enum Answer {
     Messages(SqsBatchResponse),
     Sweep(Report),
 }
@@ -88,11 +81,11 @@ pub struct Report {
     done: bool,
 }
 
-pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Settled, Error> {
+pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Answer, Error> {
     let end = Instant::now() + time.saturating_sub(ONE_PAYMENT);
     match call {
-        Call::Due(event) => settler.messages(event, end).await.map(Settled::Messages),
-        Call::Sweep {} => settler.sweep(end).await.map(Settled::Sweep),
+        Call::Due(event) => settler.messages(event, end).await.map(Answer::Messages),
+        Call::Sweep {} => settler.sweep(end).await.map(Answer::Sweep),
     }
 }
 
@@ -158,84 +151,48 @@ impl Settler {
         let since = TimeRange::parse(None, Some(&until.to_string()))?;
         let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
         let (mut report, mut due) = (Report::default(), self.reader.sweep(&shards, OF_A_LIST));
-        'list: loop {
+        let mut is_late = false;
+        loop {
             let Some(Swept { items, unreadable }) = due.next().await? else {
                 report.done = true;
                 break;
             };
             report.failed += unreadable;
-            for mark in items.into_iter().filter(|mark| !mark.lapsed) {
-                if Instant::now() >= end {
-                    break 'list;
+            // One payment that takes long does not hold back the others.
+            let due = stream::iter(items.into_iter().filter(|mark| mark.work == Work::Provider));
+            let settled = due.map(async |mark| {
+                if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None }
+            });
+            for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
+                match outcome {
+                    Some(Outcome::Settled) => report.settled += 1,
+                    Some(Outcome::NotForProvider) => {}
+                    Some(Outcome::Failed) => report.failed += 1,
+                    None => is_late = true,
                 }
-                match self.settle(&mark.order_id).await {
-                    Outcome::Settled => report.settled += 1,
-                    Outcome::NotForProvider => {}
-                    Outcome::Failed => report.failed += 1,
-                }
+            }
+            if is_late {
+                break;
             }
         }
         measure(report.settled, report.failed);
         Ok(report)
     }
 
-    /// Settles the payment of an order.
+    /// Settles the payment of an order. One that takes too long fails alone.
     async fn settle(&self, order: &OrderId) -> Outcome {
-        match self.try_to_settle(order).await {
-            Ok(outcome) => outcome,
+        let settled = self.cashier.settle(order, Budget::of(ONE_PAYMENT));
+        let outcome = match tokio::time::timeout(ONE_PAYMENT, settled).await {
+            Ok(outcome) => outcome.map_err(|cause| lambda::chain(&cause)),
+            Err(_) => Err("the payment provider did not answer in time".to_owned()),
+        };
+        match outcome {
+            Ok(Settled::ByProvider) => Outcome::Settled,
+            Ok(Settled::NotForProvider) => Outcome::NotForProvider,
             Err(cause) => {
-                error!(%order, cause = lambda::chain(&*cause), "a payment that is due was not settled");
+                error!(%order, cause, "a payment that is due was not settled");
                 Outcome::Failed
             }
-        }
-    }
-
-    async fn try_to_settle(&self, order: &OrderId) -> Result<Outcome, Error> {
-        let budget = Budget::of(ONE_PAYMENT);
-        let Some(whole) = self.reader.order(order, budget).await? else { return Ok(Outcome::NotForProvider) };
-        let Some(mut card) = whole.invoice.card().cloned() else { return Ok(Outcome::Settled) };
-        if card.command().is_none() {
-            // If the payment is still due, staff have to refund it.
-            return Ok(if card.is_due() { Outcome::NotForProvider } else { Outcome::Settled });
-        }
-        for _ in 0..MOST_COMMANDS {
-            let Some(provider) = &card.provider else { return Ok(Outcome::Settled) };
-            // The provider may have carried out an earlier command whose answer was lost.
-            let seen = self.provider.look_at(&provider.intent).await?;
-            card = self.record(order, &card, &seen, budget).await?;
-            let (Some(command), Some(provider)) = (card.command(), &card.provider) else {
-                return Ok(Outcome::Settled);
-            };
-            let done = self.provider.carry_out(command, order, &provider.intent).await?;
-            info!(%order, ?command, "asked of the payment provider");
-            card = self.record(order, &card, &done, budget).await?;
-            if card.command().is_none() {
-                return Ok(Outcome::Settled);
-            }
-        }
-        Err(format!("the payment is still due after {MOST_COMMANDS} requests to the provider").into())
-    }
-
-    /// Records what the provider says about a payment, and returns the payment after that.
-    async fn record(
-        &self,
-        order: &OrderId,
-        card: &CardPayment,
-        seen: &payments::Intent,
-        budget: Budget,
-    ) -> Result<CardPayment, Error> {
-        if card.knows(&seen.id, seen.report) {
-            return Ok(card.clone());
-        }
-        let report = Transition::ReportPayment { intent: &seen.id, amount: seen.amount, report: seen.report };
-        match self.orders.change(Target::Order(order), report, budget).await? {
-            Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
-                Ok(whole.invoice.card().cloned().ok_or("an invoice has lost its card payment")?)
-            }
-            Transitioned::Refused(_) | Transitioned::Denied(_) => {
-                Err("the payment provider has another amount than the order".into())
-            }
-            Transitioned::NotFound => Err("the order is gone".into()),
         }
     }
 }

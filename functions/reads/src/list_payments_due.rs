@@ -9,9 +9,8 @@ use table::{Every, Reader, StatusShards};
 
 pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
     .summary(
-        "The orders whose payment has to be captured, voided or refunded, the longest due first. Till asks the payment \
-             provider by itself within a minute or so; what stays here needs a look. With `lapsed`, the authorization \
-             ended before the capture, and the customer has to pay again.",
+        "The orders about whose payment something is to be done, the longest due first. `work` says what, and by whom: what \
+             is the provider's, Till asks by itself within a minute or so.",
     )
     .limit(50, 100)
     .access(&[Access::query(PAYMENTS_DUE)])

@@ -49,5 +49,6 @@ http_api::routes! {
     update_discount
     update_gift_card
     update_product
+    write_off
     write_products
 }

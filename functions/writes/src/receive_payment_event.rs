@@ -1,21 +1,21 @@
-//! `POST /payment-events`: what the payment provider reports about a payment.
+//! `POST /payment-events`: the payment provider says that something about a payment has changed.
 //!
-//! Reports come several times, in any order, and late. What the provider has reported only grows (`Report::join`), so
-//! neither matters. A refund that fails later would be a step back: it changes nothing here, and staff are told.
+//! Messages come several times, in any order, late or not at all. What one says does not matter: the function looks at the
+//! provider, and records what it holds.
 
 use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
-use key_schema::value::Timestamp;
+use key_schema::entity::Dispute;
+use key_schema::value::{IntentId, OrderId, Timestamp};
 use lambda::Measure;
-use ordering::steps::Transition;
-use ordering::{Lifecycle, Target, Transitioned};
-use payments::{FailedRefund, Notice, PaymentReport, Provider};
-use table::{Budget, Reader};
+use payments::{Cashier, Error, Failed, Notice, Provider, Seen};
+use table::Budget;
 use tracing::{error, warn};
 
 pub const ROUTE: Route = Route::post("/payment-events", Scope::Public)
-    .summary("Take a report of the payment provider. It is signed with the webhook's secret, at most five minutes ago.")
-    .limit(100, 200)
-    .access(ordering::REPORT_PAYMENT)
+    .summary("Take a message of the payment provider. It is signed with the webhook's secret, at most five minutes ago.")
+    // A message that is not genuine costs a hash, and must not make the provider wait.
+    .limit(1000, 2000)
+    .access(ordering::OBSERVE_PAYMENT)
     .grants(&[payments::READ_SECRET])
     .example(
         Example::at("09:36:00")
@@ -24,76 +24,70 @@ pub const ROUTE: Route = Route::post("/payment-events", Scope::Public)
     );
 
 pub async fn handle(
-    (table, orders, provider): (Reader, Lifecycle, Provider),
+    (cashier, provider): (Cashier, Provider),
     SignedBody { signature, body }: SignedBody,
     budget: Budget,
 ) -> Answer<()> {
     let notice = provider.notice(&signature, &body, Timestamp::now()).await?;
     let notice = notice.map_err(|why| {
-        warn!(%why, "a report of a payment is not believed");
+        warn!(%why, "a message of the payment provider is not believed");
         lambda::metrics(&[("PaymentReportsNotGenuine", Measure::Count(1))]);
-        Problem::new(Kind::Validation, format!("The report is not taken: {why}."))
+        Problem::new(Kind::Validation, format!("The message is not taken: {why}."))
     })?;
-    match notice {
-        None => Ok(()),
-        Some(Notice::Payment(told)) => record(&orders, &provider, &told, budget).await,
-        Some(Notice::RefundFailed(failed)) => tell_staff(&table, &provider, failed, budget).await,
+    let Some(Notice { order, intent }) = notice else { return Ok(()) };
+    let order = match order {
+        Some(order) => Some(order),
+        // A refund from the provider's dashboard, or a dispute, names no order; its payment does.
+        None => look_at(&provider, &intent).await?.order,
+    };
+    // The payment was started by another program.
+    let Some(order) = order else { return Ok(()) };
+    match cashier.look(&order, budget).await {
+        Ok(Some(seen)) => compare(&provider, &order, &intent, &seen).await,
+        Ok(None) => {
+            warn!(%order, %intent, "the payment provider tells of a payment of an order that is not here");
+            Ok(())
+        }
+        Err(Failed::Differs) => Err(mismatch(&order, &intent, "The amount is not that of the order.")),
+        Err(failed) => Err(failed.into()),
     }
 }
 
-/// Records a report of a payment.
-async fn record(orders: &Lifecycle, provider: &Provider, told: &PaymentReport, budget: Budget) -> Answer<()> {
-    let (order, intent) = (&told.order, &told.intent);
-    let report = Transition::ReportPayment { intent, amount: told.amount, report: told.report };
-    match orders.change(Target::Order(order), report, budget).await? {
-        Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
-            let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
-            // The report of an earlier attempt may come late. By now that attempt has ended, and holds no money.
-            if newest.is_none_or(|payment| payment.intent == *intent)
-                || !provider.look_at(intent).await?.report.holds_money()
-            {
-                return Ok(());
+/// Tells staff of what they have to act on. The message may be about an earlier attempt: by now that has ended, and holds
+/// no money.
+async fn compare(provider: &Provider, order: &OrderId, intent: &IntentId, seen: &Seen) -> Answer<()> {
+    match seen.intent.as_ref().filter(|newest| newest.id == *intent) {
+        None if look_at(provider, intent).await?.held.is_some() => {
+            Err(mismatch(order, intent, "The payment is not that of the order."))
+        }
+        None => Ok(()),
+        Some(newest) => {
+            if newest.held.dispute == Some(Dispute::Open) {
+                error!(%order, %intent, "the customer's bank disputes a payment");
+                lambda::metrics(&[("PaymentsDisputed", Measure::Count(1))]);
             }
-            Err(mismatch(told, "The payment is not that of the order."))
-        }
-        Transitioned::Refused(_) | Transitioned::Denied(_) => {
-            Err(mismatch(told, "The amount is not that of the order."))
-        }
-        Transitioned::NotFound => {
-            warn!(%order, %intent, "the payment provider reports a payment of an order that is not here");
+            if newest.held.failed > 0 {
+                error!(%order, %intent, amount = newest.held.failed, "a refund has failed at the payment provider");
+                lambda::metrics(&[("RefundsFailed", Measure::Count(1))]);
+            }
             Ok(())
         }
     }
 }
 
-/// Tells staff of a refund that failed: the customer has no money, although the payment shows as refunded. Staff have to
-/// pay by another way, because the provider can no longer reach the card. A refund that somebody made in the provider's
-/// dashboard names no order; its payment does.
-async fn tell_staff(table: &Reader, provider: &Provider, failed: FailedRefund, budget: Budget) -> Answer<()> {
-    let FailedRefund { order, intent, refund, amount } = failed;
-    let order = match order {
-        Some(order) => Some(order),
-        None => provider.look_at(&intent).await?.order,
-    };
-    let Some(order) = order else { return Ok(()) };
-    if table.order(&order, budget).await?.is_none() {
-        warn!(%order, %intent, refund, "the payment provider reports a refund of an order that is not here");
-        return Ok(());
+/// Looks at an intent that a message names. An intent that the provider does not know is a mistake of the sender.
+async fn look_at(provider: &Provider, intent: &IntentId) -> Answer<payments::Intent> {
+    match provider.look_at(intent).await {
+        Err(Error::Refused { status: 404, .. }) => {
+            Err(Problem::new(Kind::Validation, "The payment provider does not know the payment."))
+        }
+        other => Ok(other?),
     }
-    error!(%order, %intent, refund, %amount, "a refund has failed at the payment provider");
-    alarm();
-    Ok(())
 }
 
 /// Tells of a payment that does not fit its order. Staff have to look at it: Till neither captures nor returns it.
-fn mismatch(told: &PaymentReport, detail: &'static str) -> Problem {
-    let PaymentReport { order, intent, amount, .. } = told;
-    error!(%order, %intent, %amount, detail, "the payment provider reports a payment that does not fit its order");
-    alarm();
-    Problem::new(Kind::Validation, detail)
-}
-
-/// Counts for the alarm `PaymentsDiffer`.
-fn alarm() {
+fn mismatch(order: &OrderId, intent: &IntentId, detail: &'static str) -> Problem {
+    error!(%order, %intent, detail, "the payment provider has a payment that does not fit its order");
     lambda::metrics(&[("PaymentMismatches", Measure::Count(1))]);
+    Problem::new(Kind::Validation, detail)
 }

@@ -2,16 +2,17 @@
 
 use http_api::{Answer, Example, Json, Kind, OptionalJson, OwnGuest, Path, PaymentIntentView, Route, Scope};
 use key_schema::value::OrderId;
-use table::Budget;
+use payments::Cashier;
+use table::{Budget, Reader};
 
-use crate::start_payment::{self, Deps, Start};
+use crate::start_payment::{self, Start};
 
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment", Scope::Public)
     .summary("Start the card payment of a guest's order, or resume it, like that of a customer's order.")
     .limit(50, 100)
     .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::START_PAYMENT)
-    .access(ordering::REPORT_PAYMENT)
+    .access(ordering::OBSERVE_PAYMENT)
     .grants(&[payments::READ_SECRET])
     .example(
         Example::at("09:55:00")
@@ -20,7 +21,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment
     );
 
 pub async fn handle(
-    deps: Deps,
+    deps: (Reader, Cashier),
     guest: OwnGuest,
     order: Path<OrderId>,
     start: OptionalJson<Start>,

@@ -1,15 +1,16 @@
-//! A card payment at a provider: the customer, the shop, the provider, its reports and the settling function, in every
-//! interleaving.
+//! A card payment at a provider: the customer, the shop, the provider, its dashboard, the bank and the settling function, in
+//! every interleaving.
 //!
 //! The shop's decisions are [`ordering::steps`] and [`CardPayment::command`]. A change of the order is one step here: that
-//! two changes at once end as if one came after the other is what the model of orders shows.
+//! two changes at once end as if one came after the other is what the model of orders shows. A look at the provider is not:
+//! the order may change between the read, the look and the write.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
 use key_schema::entity::{
-    CancellationCause, CardPayment, Command, LineUnits, OrderStatus, Payment, PaymentState, Progress, Report,
+    CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress,
     WholeOrder,
 };
 use key_schema::value::{IntentId, Money, Timestamp};
@@ -32,10 +33,12 @@ static ONE_UNIT: LazyLock<Vec<LineUnits>> = LazyLock::new(|| {
 /// A fault of the shop that the model must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// A report replaces what is known, instead of being joined with it.
-    ReportsReplace,
-    /// The settling function asks for what was due when it read the order, without a key for the request.
-    AsksWithoutKey,
+    /// What was seen is recorded although the order has changed since it was read.
+    RecordsLate,
+    /// A refund keeps its number, although the provider keeps its failure under that number.
+    AsksAgain,
+    /// An unpaid order is cancelled while its customer can pay.
+    ExpiresOpen,
 }
 
 /// A shop with one order.
@@ -48,6 +51,8 @@ pub struct Paying {
     ends: u8,
     /// How often the settling function crashes, at most.
     crashes: u8,
+    /// How often the provider or the bank does something else by itself, at most.
+    troubles: u8,
     bug: Option<Bug>,
 }
 
@@ -60,32 +65,31 @@ pub struct State {
     declines: u8,
     ends: u8,
     crashes: u8,
-    /// Whether the customer's bank reserved money after the order was cancelled.
-    is_late: bool,
+    troubles: u8,
 }
 
 /// The provider's books.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Books {
-    intents: BTreeMap<String, Report>,
+    intents: BTreeMap<String, Held>,
     /// The amount of each intent.
     amounts: BTreeMap<String, Money>,
-    /// The keys of the requests that were carried out.
-    keys: BTreeSet<String>,
-    /// Every state of an intent: each may be reported, any number of times and in any order.
-    reports: Vec<(String, Report)>,
+    /// Of each refund that was asked for, whether it was made. The provider keeps its answer.
+    answers: BTreeMap<(String, u32), bool>,
+    /// Whether the next refund fails.
+    fails: bool,
+    /// The amount that went away without the shop.
+    outside: i64,
 }
 
 /// The settling function, between its steps.
 #[derive(Clone, Debug, PartialEq)]
 enum Settler {
     Idle,
-    /// It saw the intent at the provider.
-    Saw(String, Report),
+    /// It read the order, and saw what the provider holds of the intent.
+    Saw(Box<WholeOrder>, String, Held, u32),
     /// It will ask for this.
     Asks(String, Command),
-    /// It got the answer to its request.
-    Answered(String, Report),
 }
 
 /// The next event.
@@ -98,12 +102,28 @@ pub enum Action {
     },
     /// The provider ends an authorization that was not captured in time.
     End,
-    /// A report arrives, by its number.
-    Report(usize),
+    /// A message of the provider arrives: the shop looks, and records what it sees.
+    Told,
+    /// An order's time is over: the shop ends its intent.
+    Void,
     Change(Change),
     /// The settling function does its next step, or begins.
     Settle,
     Crash,
+    Trouble(Trouble),
+}
+
+/// What happens at the provider without the shop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Somebody refunds 100 in the dashboard.
+    Refunds,
+    /// The refunds that were made fail.
+    RefundsFail,
+    /// The next refund is answered with an error.
+    Fails,
+    /// The bank disputes the payment, or the dispute ends so.
+    Disputes(Dispute),
 }
 
 /// A change of the order by the shop.
@@ -128,13 +148,18 @@ impl Hash for State {
 
 /// Models whose every state the tests explore.
 pub fn small() -> Vec<Paying> {
-    let paying = |name, declines, ends, crashes| Paying { name, declines, ends, crashes, bug: None };
-    vec![paying("a payment, a decline and a crash", 1, 0, 1), paying("a payment that ends, and a crash", 0, 1, 1)]
+    let paying = |name, declines, ends, crashes, troubles| Paying { name, declines, ends, crashes, troubles, bug: None };
+    vec![
+        paying("a payment, a decline and a crash", 1, 0, 1, 0),
+        paying("a payment that ends, and a crash", 0, 1, 1, 0),
+        paying("a payment, a trouble and a crash", 0, 0, 1, 1),
+    ]
 }
 
 /// Larger models.
 pub fn large() -> Vec<Paying> {
-    vec![Paying { name: "a payment with two of everything", declines: 2, ends: 2, crashes: 2, bug: None }]
+    let name = "a payment with two of everything";
+    vec![Paying { name, declines: 2, ends: 2, crashes: 2, troubles: 2, bug: None }]
 }
 
 impl Change {
@@ -148,17 +173,31 @@ impl Change {
         Self::ExpireLapsed,
     ];
 
-    fn transition(self) -> Transition<'static> {
-        let cancel = Cancel { cause: CancellationCause::Customer, reason: None };
+    fn transition(self, bug: Option<Bug>) -> Transition<'static> {
+        let cancel = |cause| Cancel { cause, reason: None };
         match self {
             Self::Ship { captures } => Transition::Advance { to: OrderStatus::Shipped, captures },
             Self::AskForCapture => Transition::RequestCapture,
-            Self::Cancel => Transition::Cancel(cancel),
-            Self::CancelUnit => Transition::CancelUnits { lines: &ONE_UNIT, cancel },
+            Self::Cancel => Transition::Cancel(cancel(CancellationCause::Customer)),
+            Self::CancelUnit => {
+                Transition::CancelUnits { lines: &ONE_UNIT, cancel: cancel(CancellationCause::Customer) }
+            }
+            Self::Expire if bug == Some(Bug::ExpiresOpen) => Transition::Cancel(cancel(CancellationCause::Unpaid)),
             Self::Expire => Transition::Expire { deadline: now() },
             Self::ExpireLapsed => Transition::ExpireLapsed { deadline: now() },
         }
     }
+}
+
+impl Trouble {
+    const ALL: [Self; 6] = [
+        Self::Refunds,
+        Self::RefundsFail,
+        Self::Fails,
+        Self::Disputes(Dispute::Open),
+        Self::Disputes(Dispute::Won),
+        Self::Disputes(Dispute::Lost),
+    ];
 }
 
 fn now() -> Timestamp {
@@ -166,34 +205,65 @@ fn now() -> Timestamp {
 }
 
 impl Books {
-    fn put(&mut self, intent: &str, report: Report) {
-        self.intents.insert(intent.to_owned(), report);
-        if !self.reports.contains(&(intent.to_owned(), report)) {
-            self.reports.push((intent.to_owned(), report));
+    fn change(&mut self, intent: &str, states: &[Progress], change: impl FnOnce(&mut Held)) {
+        if let Some(held) = self.intents.get_mut(intent).filter(|held| states.contains(&held.progress)) {
+            change(held);
         }
     }
 
-    /// Carries out a command, if the state of the intent allows it.
-    fn carry_out(&mut self, intent: &str, command: Command) {
-        let report = self.intents[intent];
-        match (command, report.progress) {
-            (Command::Capture { amount }, Progress::Authorized) => {
-                self.put(intent, Report { progress: Progress::Captured, captured: amount, refunded: 0 });
+    fn newest_refund(&self, intent: &str) -> u32 {
+        let made = self.answers.iter().filter(|((of, _), made)| of == intent && **made);
+        made.map(|((_, number), _)| *number).max().unwrap_or_default()
+    }
+
+    /// Carries out a command, if the state of the intent allows it. Returns whether it answers without an error.
+    fn carry_out(&mut self, intent: &str, command: Command) -> bool {
+        match command {
+            Command::Capture { amount } => self.change(intent, &[Progress::Authorized], |held| {
+                *held = Held { captured: amount, ..Held::of(Progress::Captured) };
+            }),
+            Command::Void => {
+                let open = [Progress::Started, Progress::Declined, Progress::Authorized];
+                self.change(intent, &open, |held| held.progress = Progress::Ended);
             }
-            (Command::Void, Progress::Started | Progress::Declined | Progress::Authorized) => {
-                self.put(intent, Report { progress: Progress::Ended, ..report });
+            Command::Refund { number, amount } => {
+                let key = (intent.to_owned(), number);
+                if let Some(known) = self.answers.get(&key) {
+                    return *known;
+                }
+                let is_made = !std::mem::take(&mut self.fails);
+                self.answers.insert(key, is_made);
+                if is_made {
+                    // Some providers do not compare the sum of the refunds with the capture, so neither does the model.
+                    self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
+                }
+                return is_made;
             }
-            // Some providers do not compare the sum of the refunds with the capture, so neither does the model.
-            (Command::Refund { amount, .. }, Progress::Captured) => {
-                self.put(intent, Report { refunded: report.refunded + amount, ..report });
-            }
-            _ => {}
         }
+        true
+    }
+
+    fn suffer(&mut self, intent: &str, trouble: Trouble) {
+        let before = self.intents.get(intent).map_or(0, |held| held.kept());
+        self.change(intent, &[Progress::Captured], |held| match trouble {
+            Trouble::Refunds => held.refunded += 100.min(held.kept()),
+            Trouble::RefundsFail => (held.failed, held.refunded) = (held.failed + held.refunded, 0),
+            Trouble::Fails => {}
+            Trouble::Disputes(state) => {
+                let is_open = held.dispute == Some(Dispute::Open);
+                if is_open != (state == Dispute::Open) && held.dispute != Some(Dispute::Lost) {
+                    held.dispute = Some(state);
+                    held.disputed = if state == Dispute::Won { 0 } else { held.disputed + held.kept() };
+                }
+            }
+        });
+        self.fails |= trouble == Trouble::Fails;
+        self.outside += before - self.intents.get(intent).map_or(0, |held| held.kept());
     }
 
     /// The amount that the provider holds for the shop.
     fn held(&self) -> i64 {
-        self.intents.values().map(|report| report.kept()).sum()
+        self.intents.values().map(|held| held.kept()).sum()
     }
 }
 
@@ -215,26 +285,25 @@ impl State {
         true
     }
 
-    fn record(&mut self, intent: &str, report: Report, bug: Option<Bug>) {
+    fn record(&mut self, intent: &str, held: Held, newest_refund: u32) {
         let id: IntentId = intent.parse().expect("an id");
-        if bug == Some(Bug::ReportsReplace)
-            && let Some(Payment::Card(card)) = self.whole.invoice.payments.first_mut()
-            && let Some(provider) = card.provider.as_mut().filter(|provider| provider.intent == id)
-        {
-            provider.report = report;
-        }
         let amount = self.books.amounts[intent];
-        self.change(Transition::ReportPayment { intent: &id, amount, report });
+        self.change(Transition::ObservePayment { intent: &id, amount, held, newest_refund });
     }
 
-    fn start(&mut self, bug: Option<Bug>) {
+    /// Looks at the provider, and records what it holds.
+    fn look(&mut self) {
         if let Some(intent) = self.newest() {
-            let report = self.books.intents[&intent];
-            self.record(&intent, report, bug);
+            let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
+            self.record(&intent, held, newest);
         }
+    }
+
+    fn start(&mut self) {
+        self.look();
         if let Some(attempt) = self.card().next_attempt() {
             let intent = format!("pi_{attempt}");
-            self.books.intents.entry(intent.clone()).or_insert(Report::STARTED);
+            self.books.intents.entry(intent.clone()).or_insert(Held::NOTHING);
             let asked = self.card().asked();
             let amount = *self.books.amounts.entry(intent.clone()).or_insert(asked);
             let intent: IntentId = intent.parse().expect("an id");
@@ -242,61 +311,60 @@ impl State {
         }
     }
 
-    /// The settling function's next step: look, record, ask, record.
+    /// The settling function's next step: read and look, record, ask.
     fn settle(&mut self, bug: Option<Bug>) {
         self.settler = match std::mem::replace(&mut self.settler, Settler::Idle) {
             Settler::Idle => match (self.newest(), self.card().command()) {
-                (Some(intent), Some(command)) if bug == Some(Bug::AsksWithoutKey) => Settler::Asks(intent, command),
                 (Some(intent), Some(_)) => {
-                    let report = self.books.intents[&intent];
-                    Settler::Saw(intent, report)
+                    let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
+                    Settler::Saw(Box::new(self.whole.clone()), intent, held, newest)
                 }
                 _ => Settler::Idle,
             },
-            Settler::Saw(intent, report) => {
-                self.record(&intent, report, bug);
+            Settler::Saw(read, intent, held, newest) => {
+                if *read != self.whole && bug != Some(Bug::RecordsLate) {
+                    return;
+                }
+                self.record(&intent, held, newest);
                 match (self.newest(), self.card().command()) {
                     (Some(intent), Some(command)) => Settler::Asks(intent, command),
                     _ => Settler::Idle,
                 }
             }
             Settler::Asks(intent, command) => {
-                let key = match command {
-                    Command::Capture { .. } => format!("capture:{intent}"),
-                    Command::Void => format!("void:{intent}"),
-                    Command::Refund { total, .. } => format!("refund:{intent}:{total}"),
-                };
-                if self.books.keys.insert(key) || bug == Some(Bug::AsksWithoutKey) {
-                    self.books.carry_out(&intent, command);
+                let is_answered = self.books.carry_out(&intent, command);
+                if let Command::Refund { number, .. } = command
+                    && !is_answered
+                    && bug != Some(Bug::AsksAgain)
+                {
+                    self.change(Transition::FailRefund { number, code: None });
                 }
-                let report = self.books.intents[&intent];
-                Settler::Answered(intent, report)
-            }
-            Settler::Answered(intent, report) => {
-                self.record(&intent, report, bug);
                 Settler::Idle
             }
         };
     }
 
-    /// Whether the ledgers agree, and nothing is left to do, once the settling function has run for long enough.
+    /// Whether the books agree once the settling function has run for long enough and the bank has decided, and whether
+    /// staff can then close what is left, each thing with one request.
     fn settles(&self, bug: Option<Bug>) -> bool {
         let mut state = self.clone();
-        for _ in 0..3 {
-            if let Some(intent) = state.newest() {
-                let report = state.books.intents[&intent];
-                state.record(&intent, report, bug);
-            }
-            for _ in 0..4 {
+        if let Some(intent) = state.newest() {
+            state.books.suffer(&intent, Trouble::Disputes(Dispute::Lost));
+        }
+        for _ in 0..4 {
+            state.look();
+            for _ in 0..3 {
                 state.settle(bug);
             }
         }
-        let card = state.card();
-        let agrees = card.provider.as_ref().is_none_or(|provider| {
-            state.books.intents.get(provider.intent.as_str()).is_some_and(|report| *report == provider.report)
+        state.look();
+        let agrees = state.card().provider.as_ref().is_none_or(|provider| {
+            state.books.intents.get(provider.intent.as_str()).is_some_and(|held| *held == provider.held)
         });
-        let wanted = if card.state() == PaymentState::Captured { card.wanted() } else { 0 };
-        card.command().is_none() && agrees && state.books.held() == wanted
+        let is_asked = state.card().command().is_some();
+        state.change(Transition::ConfirmRefund { reference: "back" });
+        state.change(Transition::WriteOff);
+        agrees && !is_asked && state.whole.work().is_none()
     }
 }
 
@@ -305,14 +373,13 @@ impl Model for Paying {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let Self { declines, ends, crashes, .. } = *self;
+        let Self { declines, ends, crashes, troubles, .. } = *self;
         let (whole, books, settler) = (scene::placed(), Books::default(), Settler::Idle);
-        vec![State { whole, books, settler, declines, ends, crashes, is_late: false }]
+        vec![State { whole, books, settler, declines, ends, crashes, troubles }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend([Action::Start, Action::Settle]);
-        actions.extend((0..state.books.reports.len()).map(Action::Report));
+        actions.extend([Action::Start, Action::Told, Action::Void, Action::Settle]);
         actions.extend(Change::ALL.map(Action::Change));
         let progress = state.newest().map(|intent| state.books.intents[&intent].progress);
         if matches!(progress, Some(Progress::Started | Progress::Declined)) {
@@ -321,31 +388,38 @@ impl Model for Paying {
         }
         actions.extend((progress == Some(Progress::Authorized) && state.ends > 0).then_some(Action::End));
         actions.extend((state.settler != Settler::Idle && state.crashes > 0).then_some(Action::Crash));
+        if progress == Some(Progress::Captured) && state.troubles > 0 {
+            actions.extend(Trouble::ALL.map(Action::Trouble));
+        }
     }
 
     fn next_state(&self, before: &State, action: Action) -> Option<State> {
         let mut state = before.clone();
         match action {
-            Action::Start => state.start(self.bug),
+            Action::Start => state.start(),
             Action::Pay { is_accepted } => {
-                let intent = state.newest()?;
                 let progress = if is_accepted { Progress::Authorized } else { Progress::Declined };
-                state.books.put(&intent, Report { progress, ..before.books.intents[&intent] });
+                let open = [Progress::Started, Progress::Declined];
+                state.books.change(&before.newest()?, &open, |held| held.progress = progress);
                 state.declines -= u8::from(!is_accepted);
-                state.is_late |= is_accepted && before.whole.order.status == OrderStatus::Cancelled;
             }
             Action::End => {
                 let intent = state.newest()?;
-                state.books.put(&intent, Report { progress: Progress::Ended, ..before.books.intents[&intent] });
+                state.books.change(&intent, &[Progress::Authorized], |held| held.progress = Progress::Ended);
                 state.ends -= 1;
             }
-            Action::Report(number) => {
-                let (intent, report) = before.books.reports[number].clone();
-                state.record(&intent, report, self.bug);
+            Action::Told => state.look(),
+            Action::Void if state.whole.order.status == OrderStatus::Pending => {
+                _ = state.books.carry_out(&before.newest()?, Command::Void);
             }
-            Action::Change(change) => _ = state.change(change.transition()),
+            Action::Void => {}
+            Action::Change(change) => _ = state.change(change.transition(self.bug)),
             Action::Settle => state.settle(self.bug),
             Action::Crash => (state.settler, state.crashes) = (Settler::Idle, state.crashes - 1),
+            Action::Trouble(trouble) => {
+                state.books.suffer(&before.newest()?, trouble);
+                state.troubles -= 1;
+            }
         }
         (state != *before).then_some(state)
     }
@@ -354,25 +428,36 @@ impl Model for Paying {
         fn is(state: &State, wanted: PaymentState) -> bool {
             state.card().state() == wanted
         }
+        fn any(state: &State, wanted: impl Fn(&Held) -> bool) -> bool {
+            state.books.intents.values().any(wanted)
+        }
         vec![
-            Property::always(HELD, |_, state: &State| (0..=WHOLE).contains(&state.books.held())),
+            Property::always(HELD, |_, state: &State| {
+                let held = state.books.held();
+                let is_kept = any(state, |held| held.progress == Progress::Captured);
+                (0..=WHOLE).contains(&held) && (!is_kept || held + state.books.outside >= state.card().wanted())
+            }),
             Property::always(FITS, |_, state: &State| state.whole.is_consistent()),
+            Property::always(UNPAID, |_, state: &State| {
+                let cause = state.whole.order.cancellation.as_ref().and_then(|it| it.cause);
+                cause != Some(CancellationCause::Unpaid) || !any(state, |held| held.is_some())
+            }),
             Property::always(SETTLES, |model: &Self, state: &State| state.settles(model.bug)),
             Property::sometimes("a payment is captured", |_, state: &State| is(state, PaymentState::Captured)),
             Property::sometimes("a payment is void", |_, state: &State| is(state, PaymentState::Voided)),
             Property::sometimes("a payment is expired", |_, state: &State| is(state, PaymentState::Expired)),
             Property::sometimes("a payment is refunded", |_, state: &State| is(state, PaymentState::Refunded)),
             Property::sometimes("a part is refunded", |_, state: &State| {
-                state.books.intents.values().any(|report| report.refunded > 0 && report.kept() > 0)
+                any(state, |held| held.refunded > 0 && held.kept() > 0)
             }),
             Property::sometimes("a part is captured", |_, state: &State| {
-                state.books.intents.values().any(|report| report.captured > 0 && report.captured < WHOLE)
+                any(state, |held| held.captured > 0 && held.captured < WHOLE)
             }),
-            Property::sometimes("the customer pays after the cancellation", |_, state: &State| state.is_late),
         ]
     }
 }
 
-const HELD: &str = "the provider holds at most what the order costs, and never less than nothing";
+const HELD: &str = "the provider holds at most what the order costs, and nothing is refunded twice";
 const FITS: &str = "the payment's state fits the order's status";
-const SETTLES: &str = "once the settling function has run, both ledgers are the same, and nothing is due";
+const UNPAID: &str = "no order that its customer has paid is cancelled for being unpaid";
+const SETTLES: &str = "in the end both books are the same, and staff can close what is left";

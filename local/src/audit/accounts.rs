@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, CardPayment, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine,
-    OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder,
+    Balance, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine,
+    OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder, Work,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Index, Item, Key, Stored as _};
 use key_schema::value::{
@@ -61,12 +61,8 @@ pub(super) struct Parts {
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
     /// The scan reads the mark of a payment that is due before the order's header.
-    pub(super) marked: Option<Lapsed>,
+    pub(super) marked: Option<Work>,
 }
-
-/// Whether the mark of a payment says that it only lapsed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lapsed(pub(super) bool);
 
 /// The cells of a stock.
 #[derive(Default)]
@@ -166,7 +162,7 @@ impl Accounts {
             Item::Invoice(invoice) => self.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice)),
             Item::InvoiceCounter(counter) => self.numbers.add_counter(counter),
             Item::OrderAddress(address) => self.part(address.order_id.clone(), |parts| parts.address = Some(address)),
-            Item::PaymentDue(due) => self.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed))),
+            Item::PaymentDue(due) => self.part(due.order_id, |parts| parts.marked = Some(due.work)),
             Item::Return(one) => self.part(one.order_id.clone(), |parts| parts.returns.push(one)),
             Item::Shipment(one) => self.part(one.order_id.clone(), |parts| parts.shipments.push(one)),
             Item::OrderFlag(flag) => self.part(flag.order_id, |parts| parts.is_flagged = true),
@@ -279,18 +275,7 @@ impl Accounts {
                 && shipments.len() == usize::from(order.shipment_count) =>
             {
                 let whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
-                let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
-                let is_right = match marked {
-                    None => !whole.has_lapsed() && !is_due,
-                    Some(Lapsed(lapsed)) => {
-                        if lapsed {
-                            whole.has_lapsed() && !is_due
-                        } else {
-                            is_due
-                        }
-                    }
-                };
-                if !is_right {
+                if marked != whole.work() {
                     let id = format!("order {}", whole.order.order_id);
                     self.breach(id, format!("the mark of its payment is wrong: {marked:?}"));
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, ReturnStatus, WholeOrder,
+    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, ReturnStatus, WholeOrder,
     tax_on_top, wrongly_taxed,
 };
 use key_schema::value::Money;
@@ -187,26 +187,23 @@ fn faults_of_credits(whole: &WholeOrder) -> Vec<String> {
     faults
 }
 
-/// The money received for an order less the money returned, and the amount that the shop owes for it: goods for what is
-/// neither credited nor cancelled, a refund of the rest, and at any time what was paid twice. `None` if the amounts cannot
-/// be added up, which another check reports.
+/// The money received for an order less what was returned or taken back, and the amount that the shop owes for it: goods
+/// for what is neither credited nor cancelled nor missing, a refund of the rest, and at any time what was paid twice.
+/// `None` if the amounts cannot be added up, which another check reports.
 fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);
     let moved = sum(|balance| balance.received)?.checked_sub(sum(|balance| balance.returned)?)?;
     let due = sum(|balance| balance.due)?;
+    let money = |amount| Money::new(amount, order.total.currency());
+    let card = invoice.card();
+    let kept = moved.checked_sub(money(card.map_or(0, |card| card.held().disputed))?)?;
     if order.status == OrderStatus::Cancelled {
-        return Some((moved, due));
+        return Some((kept, due));
     }
-    let open = invoice.payments.iter().filter(|payment| is_open(payment));
-    let open: i64 = open.map(|payment| payment.amount().amount() - payment.credited()).sum();
-    let paid = Money::new(order.net_total() - open, order.total.currency())?;
-    Some((moved, paid.checked_add(due)?))
-}
-
-/// Whether the payment is still to come.
-fn is_open(payment: &Payment) -> bool {
-    payment.card().is_some_and(|card| card.status == PaymentStatus::Authorized)
+    // What the card payment was to bring, less what the shop wants of it and has.
+    let gone = card.map_or(0, |card| card.amount.amount() - card.credited - card.wanted() + card.missing());
+    Some((kept, money(order.net_total() - gone)?.checked_add(due)?))
 }
 
 /// The sum, if all amounts have one currency.

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Cancellation, CardPayment, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus,
-    Payment, PaymentDue, ReturnStatus, WholeOrder, is_recent, tax_on_top,
+    Cancellation, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus,
+    Payment, PaymentDue, ReturnStatus, WholeOrder, Work, is_recent, tax_on_top,
 };
 use key_schema::value::{DiscountCode, InvoiceId, Money, ProductId, RequestHash, Timestamp};
 use ordering::{MOST_CODES, MOST_GIFT_CARDS, MOST_LINES};
 use table::{ProductShards, StatusShards};
 
 use super::order_parts::invoice;
-use super::order_record::{CardRecord, OrderRecord, SettlementRecord};
+use super::order_record::{CardRecord, OrderRecord};
 use super::record::{name, past, require};
 use crate::audit;
 
@@ -263,16 +263,15 @@ impl OrderRecord {
         // A refund that is under way is as the record says, and not computed anew.
         for payment in &mut invoice.payments {
             if let (Payment::Card(card), Some(record)) = (payment, &self.card) {
-                card.provider = record.entity().provider;
+                card.provider = record.entity(card.cancelled).provider;
             }
         }
         let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
-        let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
-        let due = (is_due || whole.has_lapsed()).then(|| PaymentDue {
+        let due = whole.work().map(|work| PaymentDue {
             order_id: self.order_id.clone(),
             shard: whole.order.shard,
             since: self.due_since.unwrap_or(whole.order.changed_at),
-            lapsed: !is_due,
+            work,
         });
         Some(Placeable { whole, due })
     }
@@ -319,19 +318,14 @@ impl OrderRecord {
 
 impl CardRecord {
     fn check(&self, reasons: &mut Vec<String>) {
-        let is_refunded = self.settlement == Some(SettlementRecord::Refunded);
-        require(reasons, is_refunded == self.refund_reference.is_some(), || {
-            "card.refundReference: exactly if the settlement is refunded".to_owned()
+        for transfer in self.transfer.iter().chain(&self.refunds) {
+            name(reasons, "card: reference", &transfer.reference);
+        }
+        let of_provider = self.provider.iter().flat_map(|it| {
+            [it.amount.unwrap_or(0), it.refunding, it.captured, it.refunded, it.failed, it.disputed]
         });
-        for reference in self.reference.iter().chain(&self.refund_reference) {
-            name(reasons, "card.reference", reference);
-        }
-        for refund in &self.refunds {
-            name(reasons, "card.refunds.reference", &refund.reference);
-        }
-        let provider = self.provider.iter();
-        let of_provider = provider.flat_map(|it| [it.amount.unwrap_or(0), it.refunding, it.captured, it.refunded]);
-        let amounts = self.refunds.iter().map(|refund| refund.amount).chain(self.recorded).chain(of_provider);
+        let transfers = self.transfer.iter().chain(&self.refunds).map(|transfer| transfer.amount);
+        let amounts = transfers.chain([self.written_off]).chain(of_provider);
         let whole = self.amount.amount();
         require(reasons, amounts.into_iter().all(|amount| (0..=whole).contains(&amount)), || {
             format!("card: its amounts must be 0 to {whole}")
@@ -348,7 +342,7 @@ fn why_open(placeable: &Placeable, now: Timestamp) -> Option<String> {
         "it is PENDING, and would be cancelled when its time to pay is over"
     } else if whole.invoice.card().is_some_and(|card| card.command().is_some()) {
         "its payment is not finished at the provider, which would be asked to finish it"
-    } else if due.as_ref().is_some_and(|due| !due.lapsed && is_recent(due.since, now)) {
+    } else if due.as_ref().is_some_and(|due| due.work == Work::Provider && is_recent(due.since, now)) {
         "its refund became due less than an hour ago, and an event would tell of it"
     } else if whole.returns.iter().any(|one| is_recent(one.requested_at, now)) {
         "a return was requested less than an hour ago, and an event would tell of it"

@@ -1,14 +1,14 @@
 //! The parts of an order as records, and records as parts of an order.
 
 use key_schema::entity::{
-    Cancellation, CardPayment, CodeUse, Credit, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment,
-    PaymentStatus, ProviderPayment, RecordedRefund, Report, Return, Settlement, Shipment, WholeOrder,
+    Cancellation, CardPayment, CodeUse, Credit, Held, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus,
+    Payment, PaymentStatus, ProviderPayment, Return, Shipment, Transfer, WholeOrder,
 };
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
     CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
-    RefundRecord, ReturnRecord, SettlementRecord, ShipmentRecord, UnitsRecord,
+    ReturnRecord, ShipmentRecord, TransferRecord, UnitsRecord,
 };
 
 impl OrderRecord {
@@ -63,7 +63,7 @@ impl OrderRecord {
                 gift_cards.push(GiftCardUse { code, amount });
             }
         }
-        let is_marked = invoice.card().is_some_and(CardPayment::is_due) || whole.has_lapsed();
+        let is_marked = whole.work().is_some();
         let units = |credit: Credit| {
             let quantity = i64::from(credit.units).try_into().ok()?;
             Some(UnitsRecord { product_id: credit.product_id, quantity })
@@ -131,54 +131,76 @@ impl UnitsRecord {
 
 impl CardRecord {
     fn of(card: &CardPayment) -> Self {
-        let CardPayment { amount, status, reference, settlement, provider, expired, credited: _, recorded, refunds } =
+        let CardPayment { amount, cancelled: _, expired, credited: _, written_off, provider, transfer, refunds } =
             card.clone();
-        let (settlement, refund_reference) = match settlement {
-            None => (None, None),
-            Some(Settlement::Voided) => (Some(SettlementRecord::Voided), None),
-            Some(Settlement::RefundDue) => (Some(SettlementRecord::RefundDue), None),
-            Some(Settlement::Refunded { reference }) => (Some(SettlementRecord::Refunded), Some(reference)),
-        };
-        let refunds =
-            refunds.into_iter().map(|RecordedRefund { reference, amount }| RefundRecord { reference, amount });
-        let provider = provider.map(|provider| {
-            let ProviderPayment { intent, attempt, amount, capture_requested, refunding, report } = provider;
-            let Report { progress, captured, refunded } = report;
-            ProviderRecord { intent, attempt, amount, capture_requested, refunding, progress, captured, refunded }
-        });
-        let refunds = refunds.collect();
-        Self { amount, status, reference, settlement, refund_reference, provider, expired, recorded, refunds }
+        let record = |Transfer { reference, amount }| TransferRecord { reference, amount };
+        Self {
+            amount,
+            transfer: transfer.map(record),
+            provider: provider.map(ProviderRecord::of),
+            expired,
+            written_off,
+            refunds: refunds.into_iter().map(record).collect(),
+        }
     }
 
-    /// The payment without credits.
-    pub(super) fn entity(&self) -> CardPayment {
-        let reference = || self.refund_reference.clone().unwrap_or_default();
-        let settlement = self.settlement.map(|settlement| match settlement {
-            SettlementRecord::Voided => Settlement::Voided,
-            SettlementRecord::RefundDue => Settlement::RefundDue,
-            SettlementRecord::Refunded => Settlement::Refunded { reference: reference() },
-        });
-        let refund =
-            |refund: &RefundRecord| RecordedRefund { reference: refund.reference.clone(), amount: refund.amount };
+    /// The payment without credits, of an order that is cancelled or not.
+    pub(super) fn entity(&self, cancelled: bool) -> CardPayment {
+        let Self { amount, transfer, provider, expired, written_off, refunds } = self.clone();
+        let entity = |TransferRecord { reference, amount }| Transfer { reference, amount };
         CardPayment {
-            amount: self.amount,
-            status: self.status,
-            reference: self.reference.clone(),
-            settlement,
-            provider: self.provider.as_ref().map(ProviderRecord::entity),
-            expired: self.expired,
+            amount,
+            cancelled,
+            expired,
             credited: 0,
-            recorded: self.recorded,
-            refunds: self.refunds.iter().map(refund).collect(),
+            written_off,
+            provider: provider.map(ProviderRecord::entity),
+            transfer: transfer.map(entity),
+            refunds: refunds.into_iter().map(entity).collect(),
         }
     }
 }
 
 impl ProviderRecord {
-    pub(super) fn entity(&self) -> ProviderPayment {
-        let Self { intent, attempt, amount, capture_requested, refunding, progress, captured, refunded } = self.clone();
-        let report = Report { progress, captured, refunded };
-        ProviderPayment { intent, attempt, amount, capture_requested, refunding, report }
+    fn of(provider: ProviderPayment) -> Self {
+        let ProviderPayment { intent, attempt, amount, capture_requested, refund, refunding, refused, looks: _, held } =
+            provider;
+        let Held { progress, captured, refunded, failed, disputed, dispute } = held;
+        Self {
+            intent,
+            attempt,
+            amount,
+            capture_requested,
+            refund,
+            refunding,
+            refused,
+            progress,
+            captured,
+            refunded,
+            failed,
+            disputed,
+            dispute,
+        }
+    }
+
+    pub(super) fn entity(self) -> ProviderPayment {
+        let Self {
+            intent,
+            attempt,
+            amount,
+            capture_requested,
+            refund,
+            refunding,
+            refused,
+            progress,
+            captured,
+            refunded,
+            failed,
+            disputed,
+            dispute,
+        } = self;
+        let held = Held { progress, captured, refunded, failed, disputed, dispute };
+        ProviderPayment { intent, attempt, amount, capture_requested, refund, refunding, refused, looks: 0, held }
     }
 }
 
@@ -268,7 +290,7 @@ pub(super) fn invoice(record: &OrderRecord) -> Invoice {
         status,
         credited: 0,
     };
-    let card = record.card.iter().map(|card| Payment::Card(card.entity()));
+    let card = record.card.iter().map(|card| Payment::Card(card.entity(is_cancelled)));
     Invoice {
         invoice_id: record.invoice_id.clone().unwrap_or_else(|| InvoiceId::of(&record.order_id)),
         order_id: record.order_id.clone(),

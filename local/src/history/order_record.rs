@@ -3,7 +3,7 @@
 //! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
 //! functions of the key schema that the shop itself uses.
 
-use key_schema::entity::{Address, CancellationCause, LineTax, OrderStatus, PaymentStatus, Progress, ReturnStatus};
+use key_schema::entity::{Address, CancellationCause, Dispute, LineTax, OrderStatus, Progress, ReturnStatus};
 use key_schema::value::{
     CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, OrderId, ProductId, Quantity,
     ReturnId, ShipmentId, Timestamp,
@@ -155,20 +155,10 @@ pub(super) struct GiftCardUse {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CardRecord {
     pub amount: Money,
-    /// `captured` if the money came, `authorized` if not, `refunded` exactly if the order is cancelled.
-    pub status: PaymentStatus,
-    /// The bank's reference for the payment.
+    /// The payment that came without the provider: by bank transfer, or in another shop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub reference: Option<String>,
-    /// What became of the payment of a cancelled order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub settlement: Option<SettlementRecord>,
-    /// The bank's reference for the refund, exactly if `settlement` is `refunded`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub refund_reference: Option<String>,
+    pub transfer: Option<TransferRecord>,
     /// The payment at the provider, if it was made there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -176,38 +166,27 @@ pub(super) struct CardRecord {
     /// Whether the order was cancelled because it was not paid in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
-    /// The amount that staff recorded, in minor units, if a part was credited before. If absent: `amount`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0)]
-    pub recorded: Option<i64>,
-    /// The refunds that staff recorded, the oldest first.
+    /// The amount that staff decided to go without, in minor units.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schema(minimum = 0)]
+    pub written_off: i64,
+    /// The refunds that staff made without the provider, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refunds: Vec<RefundRecord>,
+    pub refunds: Vec<TransferRecord>,
 }
 
-/// What became of the payment of a cancelled order.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum SettlementRecord {
-    /// No money had come.
-    Voided,
-    /// The money must go back.
-    RefundDue,
-    /// The money went back.
-    Refunded,
-}
-
-/// A refund that staff recorded.
+/// Money that came or went without the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct RefundRecord {
+pub(super) struct TransferRecord {
+    /// The bank's reference.
     pub reference: String,
     /// The amount, in minor units.
     #[schema(minimum = 0)]
     pub amount: i64,
 }
 
-/// A payment at the provider, and what the provider reported. Amounts are in minor units.
+/// A payment at the provider, and what the provider held of it. Amounts are in minor units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProviderRecord {
@@ -220,10 +199,18 @@ pub(super) struct ProviderRecord {
     pub amount: Option<i64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capture_requested: bool,
-    /// The sum of all refunds that the provider was asked for.
-    #[serde(default)]
+    /// The number of refunds that the provider was asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schema(minimum = 0)]
+    pub refund: u32,
+    /// The amount of the refund that is under way.
+    #[serde(default, skip_serializing_if = "is_zero")]
     #[schema(minimum = 0)]
     pub refunding: i64,
+    /// The provider's code for why it refuses to refund.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub refused: Option<String>,
     pub progress: Progress,
     #[serde(default)]
     #[schema(minimum = 0)]
@@ -231,6 +218,21 @@ pub(super) struct ProviderRecord {
     #[serde(default)]
     #[schema(minimum = 0)]
     pub refunded: i64,
+    /// The sum of the refunds that failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schema(minimum = 0)]
+    pub failed: i64,
+    /// The amount that the customer's bank took back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schema(minimum = 0)]
+    pub disputed: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub dispute: Option<Dispute>,
+}
+
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// The cancellation of an order.

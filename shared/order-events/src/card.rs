@@ -1,51 +1,91 @@
-//! The event of a change of an invoice's card payment.
+//! The events of a change of an invoice's card payment.
 //!
-//! Amounts come from the balance of the payment, which only moves in one direction: what was received and returned never
-//! shrinks, and neither does what was due or returned together. So the events of an invoice add up to its balance, and
-//! the sum before a change tells apart the events of one kind.
+//! Amounts come from sums that only grow: what was received, what was ever refunded (also if the refund failed later), what
+//! failed, and what ever became due. So the events of an invoice add up to these sums, and a sum before a change tells
+//! apart the events of one kind.
 
 use key_schema::entity::{CardPayment, Invoice, PaymentState, Progress};
 use key_schema::value::{IntentId, Money};
 
 use crate::event::{Event, LAYOUT_VERSION};
-use crate::{EventId, Failure, OrderExpired, PaymentAuthorized, PaymentCaptured, PaymentFailed, RefundDue, RefundMade};
+use crate::{
+    EventId, Failure, OrderExpired, PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentFailed, RefundDue,
+    RefundFailed, RefundMade,
+};
 
-/// The event of this change, if it has one. An invoice has at most one card payment, for what the gift cards leave.
-pub(crate) fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
-    let (before, after) = (old.card()?, new.card()?.clone());
-    money_moved(before, &after, &new).or_else(|| payment_moved(before, &after, new))
+/// The events of this change, if it has any. An invoice has at most one card payment, for what the gift cards leave.
+pub(crate) fn card_payment_changed(old: &Invoice, new: Invoice) -> Vec<Event> {
+    let (Some(before), Some(after)) = (old.card(), new.card().cloned()) else { return Vec::new() };
+    let moved = money_moved(before, &after, &new);
+    if moved.is_empty() { payment_moved(before, &after, new).into_iter().collect() } else { moved }
 }
 
-/// The event of money that was received or returned, or that must be returned.
-fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Option<Event> {
-    let (was, is) = (before.balance(), after.balance());
+/// The refunds that were ever made, also if they failed later, and what ever became due, in minor units.
+fn ever(card: &CardPayment) -> (i64, i64) {
+    let refunded = card.returned() + card.held().failed;
+    (refunded, refunded + card.due())
+}
+
+/// The events of money that was received or returned, that must be returned, or that the bank disputes.
+fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Vec<Event> {
     let Invoice { invoice_id, order_id, customer_id, .. } = new.clone();
     let layout_version = LAYOUT_VERSION;
-    let received = growth(was.received, is.received);
+    let growth = |was: i64, is: i64| (is > was).then(|| Money::nearest(is - was, after.amount.currency()));
+    let ((was_refunded, was_due), (is_refunded, is_due)) = (ever(before), ever(after));
+    let (was, is) = (before.held(), after.held());
+    let received = growth(before.received(), after.received());
     // If units were cancelled while the payment was captured, a part of what came is due at once. The capture is told,
-    // and the refund when it is made.
-    if let Some(amount) = growth(was.due, is.due).filter(|due| received.is_none_or(|received| received == *due)) {
-        let due = RefundDue {
-            id: EventId::of_refund_due(&invoice_id, was.due.amount() + was.returned.amount()),
+    // and the refund when it is made. A refund that is seen together with a late capture tells of both.
+    let due = growth(was_due, is_due).filter(|due| {
+        after.due() > before.due() && received.is_none_or(|received| received == *due)
+    });
+    let refunded = growth(was_refunded, is_refunded);
+    let is_told = due.is_some() || (refunded.is_some() && refunded == received);
+    let captured = received.filter(|_| !is_told).map(|amount| {
+        let id = EventId::of_capture(&invoice_id, before.received());
+        let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
+        let reference = after.reference().map(str::to_owned);
+        PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
+    });
+    let made = refunded.map(|amount| {
+        let id = EventId::of_refund(&invoice_id, was_refunded);
+        let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
+        let reference = after.refund_reference().or(intent_of(after).map(IntentId::as_str)).unwrap_or_default();
+        let reference = reference.to_owned();
+        RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
+    });
+    let failed = growth(was.failed, is.failed).map(|amount| {
+        let id = EventId::of_failed_refund(&invoice_id, was.failed);
+        let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
+        let reference = intent_of(after).map(ToString::to_string).unwrap_or_default();
+        RefundFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
+    });
+    let disputed = is.dispute.filter(|state| was.dispute != Some(*state)).map(|state| {
+        let (looks, intent) = after.provider.as_ref().map_or((0, ""), |it| (it.looks, it.intent.as_str()));
+        let id = EventId::of_dispute(&invoice_id, looks);
+        let amount = Money::nearest(is.disputed, after.amount.currency());
+        let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
+        let reference = intent.to_owned();
+        PaymentDisputed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, state }.into()
+    });
+    let due = due.map(|amount| {
+        let id = EventId::of_refund_due(&invoice_id, was_due);
+        let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
+        let reference = after.reference().map(str::to_owned);
+        let captured_after_cancellation = received.is_some();
+        RefundDue {
+            id,
             layout_version,
             invoice_id,
             order_id,
             customer_id,
             amount,
-            reference: after.reference.clone(),
-            captured_after_cancellation: received.is_some(),
-        };
-        return Some(due.into());
-    }
-    if let Some(amount) = growth(was.returned, is.returned) {
-        let id = EventId::of_refund(&invoice_id, was.returned.amount());
-        let reference = after.refund_reference()?.to_owned();
-        return Some(RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into());
-    }
-    let amount = received?;
-    let id = EventId::of_capture(&invoice_id, was.received.amount());
-    let reference = after.reference.clone();
-    Some(PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
+            reference,
+            captured_after_cancellation,
+        }
+        .into()
+    });
+    [captured, made, failed, disputed, due].into_iter().flatten().collect()
 }
 
 /// The event of a payment that was authorized or failed, or of an order that was not paid in time.
@@ -60,8 +100,8 @@ fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Opt
         let id = EventId::of_expiry(&order_id);
         return Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into());
     }
-    let progress = |card: &CardPayment| card.report().map(|report| report.progress);
-    let is_authorized = progress(before) < Some(Progress::Authorized) && progress(after) == Some(Progress::Authorized);
+    let is_reserved = |card: &CardPayment| card.held().progress == Progress::Authorized;
+    let is_authorized = is_reserved(after) && (!is_reserved(before) || intent_of(before) != intent_of(after));
     let reason = match (before.state(), after.state()) {
         // The order is cancelled, or all that the card was to pay is.
         _ if is_authorized && after.wanted() == 0 => Some(Failure::TooLate),
@@ -82,11 +122,6 @@ fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Opt
             PaymentFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, reason }.into()
         }
     })
-}
-
-/// The amount by which the second is greater than the first, if it is.
-fn growth(was: Money, is: Money) -> Option<Money> {
-    is.checked_sub(was).filter(|more| !more.is_zero())
 }
 
 fn intent_of(card: &CardPayment) -> Option<&IntentId> {

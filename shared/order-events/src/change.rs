@@ -1,6 +1,6 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return, Shipment};
+use key_schema::entity::{self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return, Shipment, Work};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
@@ -70,7 +70,10 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
             order.is_placed_at(written_at).then(|| Draft::Placed(Box::new(order)))
         }
         ("MODIFY", Order::TYPE) => return Ok(order_changed(&from_item(old)?, &from_item(new)?)),
-        ("MODIFY", Invoice::TYPE) => card_payment_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", Invoice::TYPE) => {
+            let events = card_payment_changed(&from_item(old)?, from_item(new)?);
+            return Ok(events.into_iter().map(Draft::from).collect());
+        }
         ("MODIFY", QueuedOrder::TYPE) => {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
             (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
@@ -85,14 +88,14 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
             entity::is_recent(made.shipped_at, written_at).then(|| ItemsShipped::new(made).into())
         }
         ("MODIFY", Shipment::TYPE) => ShipmentDelivered::new(&from_item(old)?, from_item(new)?).map(Draft::from),
-        // A payment that lapsed waits for the customer, so there is nothing to settle.
+        // What staff or the customer have to do, other events tell.
         ("INSERT", entity::PaymentDue::TYPE) => {
             let mark: entity::PaymentDue = from_item(new)?;
-            (!mark.lapsed && entity::is_recent(mark.since, written_at)).then(|| payment_due(mark).into())
+            (mark.work == Work::Provider && entity::is_recent(mark.since, written_at)).then(|| payment_due(mark).into())
         }
         ("MODIFY", entity::PaymentDue::TYPE) => {
             let (before, after): (entity::PaymentDue, entity::PaymentDue) = (from_item(old)?, from_item(new)?);
-            (before.lapsed && !after.lapsed).then(|| payment_due(after).into())
+            (before.work != after.work && after.work == Work::Provider).then(|| payment_due(after).into())
         }
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {

@@ -9,8 +9,8 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
     CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged,
-    PaymentAuthorized, PaymentCaptured, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue,
-    RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
+    PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved,
+    RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -135,6 +135,8 @@ events! {
     PaymentDue of Order(order_id)
     RefundDue of Order(order_id)
     RefundMade of Order(order_id)
+    RefundFailed of Order(order_id)
+    PaymentDisputed of Order(order_id)
     ItemsShipped of Order(order_id)
     ShipmentDelivered of Order(order_id)
     ReturnRequested of Order(order_id)

@@ -77,6 +77,16 @@ impl EventId {
         Self::of_sum("RefundMade", invoice, so_far)
     }
 
+    /// The id of a refund's failure, before which `so_far` had failed.
+    pub(crate) fn of_failed_refund(invoice: &InvoiceId, so_far: i64) -> Self {
+        Self::of_sum("RefundFailed", invoice, so_far)
+    }
+
+    /// The id of a dispute's change, which the look with this number saw.
+    pub(crate) fn of_dispute(invoice: &InvoiceId, look: u32) -> Self {
+        Self::named(&format!("PaymentDisputed#{invoice}#{look}"))
+    }
+
     /// The id of a change of a sum that only grows, which was `so_far`.
     fn of_sum(kind: &str, invoice: &InvoiceId, so_far: i64) -> Self {
         Self::named(&format!("{kind}#{invoice}#{so_far}"))

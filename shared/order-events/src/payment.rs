@@ -1,5 +1,6 @@
 //! The events of card payments.
 
+use key_schema::entity::Dispute;
 use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -90,4 +91,26 @@ pub struct PaymentDue {
     pub order_id: OrderId,
     /// The time since which the payment is due.
     pub since: Timestamp,
+}
+
+/// The customer's bank demands a payment back, or such a dispute is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentDisputed {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The invoice.
+    pub invoice_id: InvoiceId,
+    /// The invoice's order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The amount that the bank has taken back. Zero if it only asks, or if the shop has won.
+    pub amount: Money,
+    /// The provider's reference for the payment.
+    pub reference: String,
+    /// The state of the dispute.
+    pub state: Dispute,
 }

@@ -53,3 +53,24 @@ pub struct RefundMade {
     /// The bank's reference for the refund, or the provider's for the payment.
     pub reference: String,
 }
+
+/// A refund failed at the payment provider after it was made: mostly because the card's account is closed. The shop has the
+/// money again, and staff refund it by another way. The amount is due again, which `RefundDue` tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundFailed {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The invoice.
+    pub invoice_id: InvoiceId,
+    /// The invoice's order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The amount that came back.
+    pub amount: Money,
+    /// The provider's reference for the payment.
+    pub reference: String,
+}

@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection, Report,
-    Return, ReturnStatus,
+    CardPayment, Held, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection, Return,
+    ReturnStatus, Work,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -128,7 +128,7 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 18] = [
+    let expected: [String; 20] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
         "89a3bba0-1147-5c75-a6ea-8e6371a49ddc",
@@ -178,7 +178,7 @@ fn a_payment_that_comes_too_late_has_an_event() {
     let expired = of(at_provider(Progress::Started));
     let report = |captured, refunded| {
         let progress = if captured > 0 { Progress::Captured } else { Progress::Authorized };
-        expired.reported(Report { progress, captured, refunded })
+        expired.observed(Held { captured, refunded, ..Held::of(progress) }, 0)
     };
     let Some(Event::PaymentFailed(failed)) = changed(&expired, &report(0, 0)) else { panic!("a failure") };
     assert_eq!(failed.reason, crate::Failure::TooLate);
@@ -193,10 +193,10 @@ fn a_payment_that_comes_too_late_has_an_event() {
 #[test]
 fn partial_refunds_have_events_of_their_own() {
     let order: OrderId = sample::ID.parse().expect("an id");
-    let captured = Report { progress: Progress::Captured, captured: 4798, refunded: 0 };
-    let paid = sample::invoice(&order, at_provider(Progress::Authorized).reported(captured));
+    let captured = Held { captured: 4798, ..Held::of(Progress::Captured) };
+    let paid = sample::invoice(&order, at_provider(Progress::Authorized).observed(captured, 0));
     let reported = |invoice: &Invoice, refunded| {
-        let card = invoice.card().expect("a card payment").reported(Report { refunded, ..captured });
+        let card = invoice.card().expect("a card payment").observed(Held { refunded, ..captured }, 9);
         invoice.clone().with_card(card)
     };
     let story = [
@@ -285,7 +285,7 @@ fn the_restoration_of_an_order_is_not_its_placing() {
 #[test]
 fn the_restoration_of_a_mark_is_no_new_payment_that_is_due() {
     let since = PLACED_AT.parse().expect("a time");
-    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, lapsed: false };
+    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, work: Work::Provider };
     let insert = |written_at: &str| {
         let written_at = written_at.parse().expect("a time");
         event_of(&Record { written_at, ..record("INSERT", Item::default(), image(&mark)) })

@@ -109,6 +109,28 @@ impl Lifecycle {
         }
     }
 
+    /// Makes this change of the order as it was read. `None` if the order has changed since, and the change would have to
+    /// be decided again. So what the caller saw elsewhere after its read, such as at the payment provider, is recorded
+    /// only if nothing was recorded after that.
+    ///
+    /// # Errors
+    /// A request failed.
+    pub async fn change_as_read(
+        &self,
+        whole: WholeOrder,
+        transition: Transition<'_>,
+        budget: Budget,
+    ) -> Result<Option<Transitioned>, Error> {
+        let mut changing = Changing::new(transition);
+        let mut next = changing.order_read(whole, Timestamp::now())?;
+        if let ChangingAction::Settle(whole) = next {
+            next = changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?;
+        } else if let ChangingAction::Write(writes, sent) = next {
+            next = changing.written(*sent, self.writer.write_all(writes, budget).await?)?;
+        }
+        Ok(if let ChangingAction::Done(change) = next { Some(*change) } else { None })
+    }
+
     async fn is_meant(&self, whole: &WholeOrder, of: Target<'_>) -> Result<bool, Error> {
         match of {
             Target::Order(_) | Target::Return(_) | Target::Shipment(_) => Ok(true),

@@ -11,12 +11,14 @@ mod shipping;
 pub(crate) mod tests;
 
 use key_schema::entity::{
-    CancellationCause, LineUnits, Order, OrderStatus, Report, ReturnStatus, Shortfall, WholeOrder,
+    CancellationCause, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder,
 };
 use key_schema::value::{Day, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
-pub use paying::{capture, confirm_refund, report_payment, request_capture, start_payment};
+pub use paying::{
+    capture, confirm_refund, fail_refund, observe_payment, request_capture, start_payment, write_off,
+};
 pub use returning::{receive_return, request_return};
 pub use shipping::{advance, deliver_shipment, ship_items};
 
@@ -79,12 +81,20 @@ pub enum Transition<'a> {
         /// The amount of the intent.
         amount: Money,
     },
-    /// Records what the payment provider reported: [`report_payment`].
-    ReportPayment {
+    /// Records what the payment provider holds: [`observe_payment`].
+    ObservePayment {
         intent: &'a IntentId,
         /// The amount of the intent.
         amount: Money,
-        report: Report,
+        held: Held,
+        /// The highest number among the refunds that Till made of this intent.
+        newest_refund: u32,
+    },
+    /// Records that the payment provider did not make a refund: [`fail_refund`].
+    FailRefund {
+        number: u32,
+        /// The provider's code for why it refuses the refund for good. `None` if it failed.
+        code: Option<&'a str>,
     },
     /// Asks for the capture of an authorized payment: [`request_capture`].
     RequestCapture,
@@ -120,6 +130,8 @@ pub enum Transition<'a> {
         /// The bank's name for the refund.
         reference: &'a str,
     },
+    /// Records that the shop goes without money that it misses: [`write_off`].
+    WriteOff,
 }
 
 impl Transition<'_> {
@@ -130,7 +142,10 @@ impl Transition<'_> {
             Self::ShipItems(request) => ship_items(whole, request, now),
             Self::DeliverShipment { id } => deliver_shipment(whole, id, now),
             Self::StartPayment { intent, attempt, amount } => start_payment(whole, intent, attempt, amount),
-            Self::ReportPayment { intent, amount, report } => report_payment(whole, intent, amount, report, now),
+            Self::ObservePayment { intent, amount, held, newest_refund } => {
+                observe_payment(whole, intent, amount, (held, newest_refund), now)
+            }
+            Self::FailRefund { number, code } => fail_refund(whole, number, code),
             Self::RequestCapture => request_capture(whole),
             Self::Capture { reference } => capture(whole, reference, now),
             Self::Cancel(cancellation) => cancel(whole, cancellation, now),
@@ -140,7 +155,20 @@ impl Transition<'_> {
             Self::Expire { deadline } => expire(whole, deadline, now),
             Self::ExpireLapsed { deadline } => expire_lapsed(whole, deadline, now),
             Self::ConfirmRefund { reference } => confirm_refund(whole, reference),
+            Self::WriteOff => write_off(whole),
         }
+    }
+}
+
+impl Transition<'_> {
+    /// Whether this expiry would cancel the order, if its intent were ended at the payment provider.
+    pub fn needs_void(self, whole: &WholeOrder) -> bool {
+        let is_over = match self {
+            Self::Expire { deadline } => cancelling::is_unpaid(whole, deadline),
+            Self::ExpireLapsed { deadline } => cancelling::is_lapsed(whole, deadline),
+            _ => false,
+        };
+        is_over && cancelling::is_open(whole)
     }
 }
 

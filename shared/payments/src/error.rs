@@ -1,5 +1,6 @@
 //! Failures of a request to the provider.
 
+use key_schema::value::Money;
 use lambda::{Failure, NoAnswer, Remedy};
 
 /// A request to the provider failed.
@@ -12,15 +13,30 @@ pub enum Error {
     /// same idempotency key.
     #[error("the payment provider did not answer")]
     Unanswered(#[from] NoAnswer),
-    /// The provider is too busy, or failed by itself. The same request may succeed later.
+    /// The provider is too busy. The same request may succeed later.
     #[error("the payment provider answered {0}")]
     Busy(u16),
+    /// The provider failed, or cannot do it for now, and answers so again under the same idempotency key. The request may
+    /// have been carried out. Under another key, it may succeed later.
+    #[error("the payment provider failed with {status}: {message}")]
+    Failed { status: u16, message: String },
     /// The amount is below the least that the provider charges a card with. The least depends on the currency.
     #[error("the payment provider takes no amount as small as this: {0}")]
     TooSmall(String),
+    /// The provider cannot charge a card with this amount in this currency.
+    #[error("the payment provider does not charge {0}")]
+    NotCharged(Money),
     /// The provider refuses the request, and will refuse it again.
-    #[error("the payment provider refused the request with {status}: {message}")]
-    Refused { status: u16, message: String },
+    #[error("the payment provider refused the request with {status} {code}: {message}")]
+    Refused {
+        status: u16,
+        /// The provider's code for the reason. Empty if it gives none.
+        code: String,
+        message: String,
+    },
+    /// The provider does not accept the account's key.
+    #[error("the payment provider does not accept the key: {0}")]
+    Unauthorized(String),
     /// The provider's answer has another form than its protocol.
     #[error("the payment provider's answer cannot be read: {0}")]
     Unreadable(String),
@@ -33,8 +49,13 @@ impl Failure for Error {
     fn remedy(&self) -> Remedy {
         match self {
             Self::Off => Remedy::Correct,
-            Self::Unanswered(_) | Self::Busy(_) => Remedy::Retry,
-            Self::TooSmall(_) | Self::Refused { .. } | Self::Unreadable(_) | Self::Secret(_) => Remedy::None,
+            Self::Unanswered(_) | Self::Busy(_) | Self::Failed { .. } => Remedy::Retry,
+            Self::TooSmall(_)
+            | Self::NotCharged(_)
+            | Self::Refused { .. }
+            | Self::Unauthorized(_)
+            | Self::Unreadable(_)
+            | Self::Secret(_) => Remedy::None,
         }
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! [`Provider`] is the port. It has the five things that Till needs of a provider, in Till's own terms: start a payment,
 //! look at it, capture, void and refund it, and check what the provider sends. The module [`stripe`] speaks Stripe's
-//! protocol; another provider is one more module.
+//! protocol; another provider is one more module. [`Cashier`] keeps the provider's book and the table's in agreement.
 //!
 //! No card number ever reaches Till. The customer's browser gives the card to the provider, and Till knows the payment by
 //! the provider's id.
 
+mod cashier;
 mod error;
 mod provider;
 mod secret;
 pub mod stripe;
 
+pub use cashier::{Cashier, Failed, Seen, Settled};
 pub use error::Error;
-pub use provider::{FailedRefund, Intent, Notice, PaymentReport, Provider, READ_SECRET};
+pub use provider::{Intent, Notice, Provider, READ_SECRET};
 pub use stripe::signature::NotGenuine;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use key_schema::entity::{Command, Report};
+use key_schema::entity::{Command, Held};
 use key_schema::value::{IntentId, Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Grant, Misconfigured};
 
@@ -23,35 +23,18 @@ pub struct Intent {
     pub client_secret: Option<String>,
     /// The order that the payment was started for. Absent from a payment that another program started.
     pub order: Option<OrderId>,
-    pub report: Report,
+    pub held: Held,
+    /// The highest number among the refunds that Till made. Zero if it made none.
+    pub newest_refund: u32,
 }
 
-/// A message of the provider with a genuine signature.
+/// A genuine message of the provider: something about this payment has changed. It does not matter what: see
+/// [`Cashier`](crate::Cashier).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
-    Payment(PaymentReport),
-    RefundFailed(FailedRefund),
-}
-
-/// A refund that the provider accepted, and whose money did not reach the customer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedRefund {
-    /// The order that the refund was made for. Absent from a refund that somebody made in the provider's dashboard.
+pub struct Notice {
+    /// The order that the payment was started for, if the message says it.
     pub order: Option<OrderId>,
     pub intent: IntentId,
-    /// The provider's id for the refund.
-    pub refund: String,
-    pub amount: Money,
-}
-
-/// The progress of a payment of an order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PaymentReport {
-    pub order: OrderId,
-    pub intent: IntentId,
-    /// The amount that the customer was asked for.
-    pub amount: Money,
-    pub report: Report,
 }
 
 /// The payment provider of this deployment. A deployment without one, whose `PAYMENT_SECRET_ARN` is empty, answers every
@@ -75,14 +58,14 @@ impl Provider {
         self.0.as_deref().ok_or(Error::Off)
     }
 
-    /// Starts a payment of this amount, which waits for the customer's card. The same order, attempt and amount start
-    /// one payment, however often this is called.
+    /// Starts a payment of this amount, which waits for the customer's card. Within a second, the same order, attempt and
+    /// amount start one payment. A payment whose answer was lost holds nothing, because no customer has its secret.
     ///
     /// # Errors
     /// [`Error::TooSmall`] if the amount is below the provider's minimum. The provider did not answer, or refused for
     /// another reason.
-    pub async fn start(&self, order: &OrderId, attempt: u32, amount: Money) -> Result<Intent, Error> {
-        self.on()?.start(order, attempt, amount).await
+    pub async fn start(&self, order: &OrderId, attempt: u32, amount: Money, now: Timestamp) -> Result<Intent, Error> {
+        self.on()?.start(order, attempt, amount, now).await
     }
 
     /// Looks at a payment.
@@ -93,16 +76,17 @@ impl Provider {
         self.on()?.look_at(intent).await
     }
 
-    /// Carries out a command, and returns the payment after it. The same command of the same order is carried out once,
-    /// however often this is called: its idempotency key is a pure function of the two.
+    /// Carries out a command. A capture or a void has its effect once, because of the state of the intent. A refund has it
+    /// once for each number, because that is a part of its idempotency key.
     ///
     /// # Errors
-    /// The provider did not answer, or refused.
-    pub async fn carry_out(&self, command: Command, order: &OrderId, intent: &IntentId) -> Result<Intent, Error> {
+    /// [`Error::Failed`] if the provider keeps its failure under the key, so that a refund needs another number.
+    /// [`Error::Refused`] if it will refuse again. It did not answer, or is busy.
+    pub async fn carry_out(&self, command: Command, order: &OrderId, intent: &Intent) -> Result<(), Error> {
         self.on()?.carry_out(command, order, intent).await
     }
 
-    /// Reads what the provider sent. `None` if it is neither about a payment of an order nor about a refund that failed.
+    /// Reads what the provider sent. `None` if it is about something other than a payment.
     ///
     /// # Errors
     /// [`NotGenuine`] within `Ok` if the signature is not the provider's or too old; [`Error`] if the keys cannot be

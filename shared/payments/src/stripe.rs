@@ -1,7 +1,8 @@
-//! Stripe's protocol: PaymentIntents that are captured later, refunds, and signed webhooks.
+//! Stripe's protocol: PaymentIntents that are captured later, refunds, disputes, and signed webhooks.
 //!
 //! <https://docs.stripe.com/payments/place-a-hold-on-a-payment-method>
 
+mod amount;
 mod object;
 pub mod signature;
 
@@ -11,9 +12,10 @@ use form_urlencoded::Serializer;
 use key_schema::entity::Command;
 use key_schema::value::{IntentId, Money, OrderId, Timestamp};
 use lambda::{Environment, Https, Misconfigured};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::object::{PaymentIntent, Refund, notice};
+use self::amount::to_stripe;
+use self::object::{Dispute, Listed, PaymentIntent, Refund, notice};
 use self::signature::NotGenuine;
 use crate::secret::{FORM, Secret};
 use crate::{Error, Intent, Notice};
@@ -26,6 +28,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The path of all payment intents.
 const INTENTS: &str = "/v1/payment_intents";
+
+/// The most pages of refunds or disputes of one intent.
+const MOST_PAGES: usize = 10;
 
 /// A client of Stripe.
 #[derive(Debug)]
@@ -40,51 +45,61 @@ impl Stripe {
         Ok(Self { https: environment.https(url, TIMEOUT)?, secret: Secret::of(secret, FORM, environment)? })
     }
 
-    pub(crate) async fn start(&self, order: &OrderId, attempt: u32, amount: Money) -> Result<Intent, Error> {
+    /// The idempotency key changes each second: Stripe keeps a failure under it for a day.
+    pub(crate) async fn start(
+        &self,
+        order: &OrderId,
+        attempt: u32,
+        money: Money,
+        now: Timestamp,
+    ) -> Result<Intent, Error> {
+        let amount = to_stripe(money).ok_or(Error::NotCharged(money))?;
         let form = Serializer::new(String::new())
-            .append_pair("amount", &amount.amount().to_string())
-            .append_pair("currency", &amount.currency().to_string().to_ascii_lowercase())
+            .append_pair("amount", &amount.to_string())
+            .append_pair("currency", &money.currency().to_string().to_ascii_lowercase())
             .append_pair("capture_method", "manual")
             .append_pair("payment_method_types[]", "card")
             .append_pair("metadata[orderId]", order.as_str())
             .finish();
-        let intent: PaymentIntent =
-            self.post(INTENTS, form, &format!("{order}:start:{attempt}:{}", amount.amount())).await?;
-        intent.read()
+        let key = format!("{order}:start:{attempt}:{amount}:{}", now.as_second());
+        let intent: PaymentIntent = self.send("POST", INTENTS, form, Some(&key)).await?;
+        intent.read(&[], &[])
     }
 
-    pub(crate) async fn look_at(&self, intent: &IntentId) -> Result<Intent, Error> {
-        let path = format!("{INTENTS}/{intent}?expand[]=latest_charge");
+    pub(crate) async fn look_at(&self, id: &IntentId) -> Result<Intent, Error> {
+        let path = format!("{INTENTS}/{id}?expand[]=latest_charge.refunds");
         let intent: PaymentIntent = self.send("GET", &path, String::new(), None).await?;
-        intent.read()
+        let refunds = match intent.refunds() {
+            Some(all) => all,
+            None => self.list::<Refund>("refunds", id).await?,
+        };
+        let disputes = if intent.is_disputed() { self.list::<Dispute>("disputes", id).await? } else { Vec::new() };
+        intent.read(&refunds, &disputes)
     }
 
-    pub(crate) async fn carry_out(&self, command: Command, order: &OrderId, id: &IntentId) -> Result<Intent, Error> {
+    pub(crate) async fn carry_out(&self, command: Command, order: &OrderId, intent: &Intent) -> Result<(), Error> {
+        let id = &intent.id;
+        let written = |amount| {
+            let money = Money::nearest(amount, intent.amount.currency());
+            to_stripe(money).map(|amount| amount.to_string()).ok_or(Error::NotCharged(money))
+        };
         let form = |pairs: &[(&str, &str)]| Serializer::new(String::new()).extend_pairs(pairs).finish();
-        match command {
+        let (path, form, key) = match command {
             Command::Capture { amount } => {
-                let form = form(&[("amount_to_capture", &amount.to_string())]);
-                let key = format!("{order}:capture:{id}:{amount}");
-                _ = self.post::<PaymentIntent>(&format!("{INTENTS}/{id}/capture"), form, &key).await?;
+                (format!("{INTENTS}/{id}/capture"), form(&[("amount_to_capture", &written(amount)?)]), None)
             }
-            Command::Void => {
-                let key = format!("{order}:void:{id}");
-                _ = self.post::<PaymentIntent>(&format!("{INTENTS}/{id}/cancel"), String::new(), &key).await?;
-            }
-            Command::Refund { amount, total } => {
-                let amount = amount.to_string();
+            Command::Void => (format!("{INTENTS}/{id}/cancel"), String::new(), None),
+            Command::Refund { number, amount } => {
                 let form = form(&[
                     ("payment_intent", id.as_str()),
-                    ("amount", &amount),
+                    ("amount", &written(amount)?),
                     ("metadata[orderId]", order.as_str()),
+                    ("metadata[refund]", &number.to_string()),
                 ]);
-                // Refunds only grow, so their sum tells them apart.
-                let key = format!("{order}:refund:{id}:{total}");
-                _ = self.post::<Refund>("/v1/refunds", form, &key).await?;
+                ("/v1/refunds".to_owned(), form, Some(format!("{order}:refund:{id}:{number}")))
             }
-        }
-        // The answers to commands do not have the charge, which has the refunds.
-        self.look_at(id).await
+        };
+        self.send::<IgnoredAny>("POST", &path, form, key.as_deref()).await.map(|_| ())
     }
 
     pub(crate) async fn notice(
@@ -98,12 +113,24 @@ impl Stripe {
         Ok(verified.and_then(|()| notice(body)))
     }
 
-    async fn post<T: DeserializeOwned>(&self, path: &str, form: String, key: &str) -> Result<T, Error> {
-        self.send("POST", path, form, Some(key)).await
+    /// All refunds or disputes of an intent, page by page.
+    async fn list<T: DeserializeOwned>(&self, name: &str, intent: &IntentId) -> Result<Vec<T>, Error> {
+        let (mut all, mut after) = (Vec::new(), String::new());
+        for _ in 0..MOST_PAGES {
+            let path = format!("/v1/{name}?payment_intent={intent}&limit=100{after}");
+            let Listed { data, has_more } = self.send("GET", &path, String::new(), None).await?;
+            let last = data.last().map(|object| object.id.clone());
+            all.extend(data.into_iter().map(|object| object.object));
+            match last {
+                Some(id) if has_more => after = format!("&starting_after={id}"),
+                _ => return Ok(all),
+            }
+        }
+        Err(Error::Unreadable(format!("more than {MOST_PAGES} pages of {name}")))
     }
 
     /// Sends a request. With an idempotency key, Stripe carries it out once: within 24 hours, the same key gets the first
-    /// answer again. Callers look at the payment before they repeat an older request.
+    /// answer again, also if it was a failure.
     async fn send<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -114,15 +141,13 @@ impl Stripe {
         let keys = self.secret.content().await?;
         let mut headers =
             vec![("authorization", format!("Bearer {}", keys.api_key)), ("stripe-version", VERSION.to_owned())];
-        if let Some(key) = key {
+        if method == "POST" {
             headers.push(("content-type", "application/x-www-form-urlencoded".to_owned()));
-            headers.push(("idempotency-key", key.to_owned()));
         }
+        headers.extend(key.map(|key| ("idempotency-key", key.to_owned())));
         let answer = self.https.send(method, path, &headers, form).await?;
         match answer.status {
             200..=299 => serde_json::from_slice(&answer.body).map_err(|error| Error::Unreadable(error.to_string())),
-            // 409: another request with this key is being carried out. 429: too many requests.
-            409 | 429 | 500.. => Err(Error::Busy(answer.status)),
             status => Err(object::refusal(status, &answer.body)),
         }
     }

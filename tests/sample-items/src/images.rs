@@ -11,7 +11,7 @@ use key_schema::entity::{
     Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord,
     ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
     PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Reduction, Refusal, Rejection,
-    Repair, Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark,
+    Repair, Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark, Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -368,7 +368,7 @@ impl<'a> Parts<'a> {
             shipped_at: self.at,
             delivered_at: Some(self.later),
         };
-        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, lapsed: false };
+        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, work: Work::Provider };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
             (Kind::PaymentDue, item(&due)?),

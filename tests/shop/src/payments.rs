@@ -207,22 +207,21 @@ impl Shop {
         self.confirm(&payment, method).await;
     }
 
-    /// A report of the intent of an order, in this state.
-    pub fn report_of(&self, order: &Value, status: &str) -> Value {
-        let entry = self.intent(order);
+    /// The provider's message that something about the newest intent of an order has changed.
+    pub fn message_of(&self, order: &Value) -> Value {
         json!({ "id": "evt_test", "object": "event", "type": "payment_intent.test", "data": { "object": {
-            "id": entry.id, "object": "payment_intent", "amount": entry.amount, "currency": entry.currency,
-            "status": status, "latest_charge": null, "metadata": { "orderId": order["orderId"] },
+            "id": self.intent(order).id, "object": "payment_intent", "metadata": { "orderId": order["orderId"] },
         } } })
     }
 
-    /// Sends a report to the API, signed with this key at this time.
-    pub async fn report(&self, key: &str, seconds: i64, body: &Value) -> Reply {
-        self.report_text(key, seconds, body.to_string()).await
+    /// The provider tells the shop that something about the newest intent of an order has changed.
+    pub async fn tell(&self, order: &Value) -> Reply {
+        let message = self.message_of(order).to_string();
+        self.tell_text(self.webhook_secret(), Timestamp::now().as_second(), message).await
     }
 
-    /// The same with any body.
-    pub async fn report_text(&self, key: &str, seconds: i64, body: String) -> Reply {
+    /// Sends a message with any body, signed with this key at this time.
+    pub async fn tell_text(&self, key: &str, seconds: i64, body: String) -> Reply {
         let signature = payments::stripe::signature::sign(key, body.as_bytes(), seconds);
         let headers = [("stripe-signature", signature.as_str())];
         self.nobody().send(Method::POST, "/payment-events", &headers, Some(body)).await

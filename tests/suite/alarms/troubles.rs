@@ -39,7 +39,12 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "RepairsFailed"
         | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
-        "PaymentMismatches" | "RequestsThrottled" => None,
+        "PaymentMismatches"
+        | "PaymentReportsNotGenuine"
+        | "PaymentsDisputed"
+        | "RefundsFailed"
+        | "RefundsRefused"
+        | "RequestsThrottled" => None,
         jobs if jobs.starts_with("NumberOfBackupJobs") => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
@@ -194,8 +199,14 @@ alarm 1 ProductsAreNotIndexed metric=1: a product was refused twenty times
 quiet 5 ProductsAreNotIndexed metric=none: the queue tells nothing
 alarm 1 SearchIsStale metric=1900: the cluster does not answer
 quiet 3 SearchIsStale metric=900: the cluster is replaced within a quarter of an hour
-alarm 1 PaymentsDiffer metric=1: a report has another amount
-quiet 5 PaymentsDiffer metric=none: no report has another amount
+alarm 1 PaymentsDiffer metric=1: a payment has another amount
+quiet 5 PaymentsDiffer metric=none: no payment has another amount
+alarm 1 PaymentsNeedStaff disputed=1: a bank disputes a payment
+alarm 1 PaymentsNeedStaff failed=1: a refund fails
+alarm 1 PaymentsNeedStaff refused=1: a refund is refused for good
+quiet 5 PaymentsNeedStaff disputed=none failed=none refused=none: nothing of that happens
+alarm 1 PaymentReportsAreNotGenuine metric=4: the webhook's secret is wrong
+quiet 5 PaymentReportsAreNotGenuine metric=none: every message is genuine
 alarm 1 ExportsFail metric=1: a run fails
 quiet 5 ExportsFail metric=none: no run ended
 # CloudWatch looks at values of two more periods before it takes missing ones as breaching.

@@ -36,7 +36,7 @@ pub struct Seed {
     pub returned: Value,
     /// A shipment of an order that is paid.
     pub shipped: Value,
-    /// A report that the payment of `started` is authorized.
+    /// A message about the payment of `started`, which is authorized.
     pub report: String,
     /// What the payment provider has recorded.
     pub ledger: Ledger,
@@ -182,7 +182,7 @@ impl World {
         let shipments = format!("/orders/{}/shipments", order_id(&parts));
         let key = [("idempotency-key", "shipped")];
         let shipped = admin.send(Method::POST, &shipments, &key, Some(one)).await.expect(201);
-        let report = shop.report_of(&started, "requires_capture").to_string();
+        let report = shop.message_of(&started).to_string();
         let records = Tail::default().new_records(&shop).await.into_iter().filter(is_wanted).collect();
 
         order_later(&ada, "later", things(4)).await.expect(202);

@@ -1,9 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    CodeUse, Credit, Customer, Discount, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order, OrderItem,
-    OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, RecordedRefund,
-    Reduction, Refusal, Rejection, Stock, StockCell, TaxRate,
+    CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order, OrderItem,
+    OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation,
+    Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
@@ -81,7 +81,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image(&sample.state.replace("Captured", "Credited"), invoice));
             }
             (Item::PaymentDue(mark), _) => {
-                rare.push(image("PaymentDue(Lapsed)", PaymentDue { lapsed: true, ..mark }));
+                rare.push(image("PaymentDue(Lapsed)", PaymentDue { work: Work::Lapsed, ..mark }));
             }
             (Item::Customer(customer), "Customer(First)") => {
                 let guests = vec!["guest-claimed".parse().expect("an id")];
@@ -152,10 +152,13 @@ fn credit(payment: &mut Payment) {
         Payment::Card(card) => {
             card.credited = 100;
             if let Some(provider) = &mut card.provider {
-                (provider.amount, provider.refunding) = (Some(1899), 100);
+                (provider.amount, provider.refund, provider.refunding) = (Some(1899), 1, 100);
+                provider.refused = Some("charge_disputed".to_owned());
+                provider.held.dispute = Some(Dispute::Lost);
+                (provider.held.failed, provider.held.disputed) = (1, 2);
             } else {
-                card.recorded = Some(1899);
-                card.refunds = vec![RecordedRefund { reference: "refund-1".to_owned(), amount: 50 }];
+                card.written_off = 1;
+                card.refunds = vec![Transfer { reference: "refund-1".to_owned(), amount: 50 }];
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Card payments of the eventful day that two requests change at once, or that staff change in two ways.
 
-use super::card_payments::{VISA, cancel, order, pay, report, ship};
+use super::card_payments::{VISA, cancel, order, pay, ship};
 use crate::prelude::*;
 
 /// No event reaches the settling function, so that what is due waits for its schedule.
@@ -22,7 +22,7 @@ async fn cancelled_before_it_is_started(shop: &Shop) {
 }
 
 /// The provider captured a payment by itself, and somebody refunded a cent there. The settling function sees both. Before it
-/// records that, a report comes of the capture alone.
+/// records that, a message makes another function look.
 async fn reported_before_it_is_settled(shop: &Shop) {
     let order = order(shop, "reported before it is settled").await;
     pay(shop, &order).await;
@@ -30,7 +30,7 @@ async fn reported_before_it_is_settled(shop: &Shop) {
     shop.act_at_provider(&order, "capture").await;
     shop.refund_at_provider(&order, 1).await;
     shop.age_payments_due().await;
-    let captured = async || report(shop, &shop.report_of(&order, "succeeded")).await;
+    let captured = async || _ = shop.tell(&order).await.expect(204);
     shop.overtaken(&order, "TransactWriteItems", shop.sweep_payments(), captured).await;
     shop.await_payment(&order, "captured").await;
 }
@@ -41,7 +41,7 @@ async fn changed_at_the_provider(shop: &Shop) {
     let early = order(shop, "captured early").await;
     pay(shop, &early).await;
     shop.act_at_provider(&early, "capture").await;
-    report(shop, &shop.report_of(&early, "succeeded")).await;
+    shop.tell(&early).await.expect(204);
     // The customer has paid, and cancels. Somebody has changed the amount of the second one.
     for (key, amount) in [("cancelled, and paid", None), ("cancelled, and of another amount", Some(1))] {
         let order = order(shop, key).await;

@@ -3,7 +3,7 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    CardPayment, Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return,
+    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return,
     Shipment, UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
@@ -101,6 +101,5 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
 
 /// Whether the shop or the customer still has to do something for the order: deliver, pay, send back or refund.
 pub(crate) fn is_unfinished(whole: &WholeOrder) -> bool {
-    let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
-    !whole.order.status.is_terminal() || !whole.order.returning.is_empty() || is_due || whole.has_lapsed()
+    !whole.order.status.is_terminal() || !whole.order.returning.is_empty() || whole.work().is_some()
 }

@@ -1,6 +1,5 @@
 //! The operations of card payments at the payment provider.
 
-use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::eur;
@@ -30,7 +29,7 @@ async fn ship(shop: &mut MeteredShop, number: u32) {
     }
     confirm(shop, &order).await;
     for case in ["authorized", "authorized before"] {
-        report(shop, &order, "requires_capture").await;
+        shop.shop.tell(&order).await.expect(204);
         shop.check("receive-payment-event", case).await;
     }
     let status = json!({ "status": "SHIPPED" });
@@ -40,7 +39,7 @@ async fn ship(shop: &mut MeteredShop, number: u32) {
     shop.check("list-payments-due", "a page").await;
     settle(shop, &order).await;
     shop.check("settle-payments", "captured").await;
-    report(shop, &order, "succeeded").await;
+    shop.shop.tell(&order).await.expect(204);
     shop.check("receive-payment-event", "captured before").await;
     let sweep = shop.shop.consumer("settle-payments", &shop.shop.endpoints());
     assert_eq!(sweep(json!({})).await.expect("an answer")["done"], true);
@@ -99,11 +98,6 @@ async fn confirm(shop: &MeteredShop, order: &Value) {
     let entry = shop.shop.intent(order);
     let payment = json!({ "intentId": entry.id, "clientSecret": entry.client_secret });
     assert_eq!(shop.shop.confirm(&payment, "pm_card_visa").await.0, 200);
-}
-
-async fn report(shop: &MeteredShop, order: &Value, status: &str) {
-    let (key, report) = (shop.shop.webhook_secret().to_owned(), shop.shop.report_of(order, status));
-    shop.shop.report(&key, Timestamp::now().as_second(), &report).await.expect(204);
 }
 
 async fn cancel(shop: &MeteredShop, order: &Value) {

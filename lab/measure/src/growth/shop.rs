@@ -246,15 +246,13 @@ impl Shop {
             amount: None,
             refusal: None,
         });
-        let (status, reference) = match order.status {
-            OrderStatus::Pending => (PaymentStatus::Authorized, None),
-            OrderStatus::Cancelled => (PaymentStatus::Refunded, Some(format!("bank-{number:07}"))),
-            _ => (PaymentStatus::Captured, Some(format!("bank-{number:07}"))),
-        };
-        let is_due = order.status == OrderStatus::Cancelled;
-        let settlement = is_due.then_some(Settlement::RefundDue);
-        let due = is_due.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, lapsed: false });
-        let card = CardPayment { status, reference, settlement, ..CardPayment::of(amount) };
+        let is_paid = order.status != OrderStatus::Pending;
+        let transfer =
+            is_paid.then(|| Transfer { reference: format!("bank-{number:07}"), amount: amount.amount() });
+        let cancelled = order.status == OrderStatus::Cancelled;
+        let work = Work::Refund;
+        let due = cancelled.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, work });
+        let card = CardPayment { cancelled, transfer, ..CardPayment::of(amount) };
         let invoice = Invoice::new(&order, vec![Payment::Card(card)]);
         let (name, quantity) = (Self::name(rank), quantity.try_into()?);
         let line = OrderLine { product_id, name, quantity, unit_price, amount, discount: None, tax: None };

@@ -103,7 +103,7 @@ impl Books {
     /// The state and the reference of an order's bank card payment.
     pub(super) fn bank_card(&self, id: &OrderId) -> Option<(PaymentState, Option<&str>)> {
         let card = self.invoices.get(id)?.card()?;
-        Some((card.state(), card.reference.as_deref()))
+        Some((card.state(), card.reference()))
     }
 
     /// Whether all lines and the invoice exist, their sums are right, and the states of the payments fit the order's

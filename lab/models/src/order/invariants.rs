@@ -180,7 +180,9 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         }
         // Other models have these.
         Transition::StartPayment { .. }
-        | Transition::ReportPayment { .. }
+        | Transition::ObservePayment { .. }
+        | Transition::FailRefund { .. }
+        | Transition::WriteOff
         | Transition::RequestCapture
         | Transition::CancelUnits { .. }
         | Transition::ShipItems(_)

@@ -1,4 +1,4 @@
-use key_schema::entity::{Balance, Invoice, Payment, PaymentState, RateTax};
+use key_schema::entity::{Balance, Dispute, Invoice, Payment, PaymentState, RateTax};
 use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, InvoiceNumber, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,6 +59,10 @@ pub enum PaymentView {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         returned: Option<Money>,
+        /// The part of the amount that staff decided to go without. Absent if it is zero.
+        #[serde(rename = "writtenOff", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        written_off: Option<Money>,
         /// The amount that the shop still has to return. Absent if it is zero.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
@@ -71,6 +75,10 @@ pub enum PaymentView {
         #[serde(rename = "refundReference", skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         refund_reference: Option<String>,
+        /// The state of the newest dispute. Absent if the customer's bank never disputed the payment.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        dispute: Option<Dispute>,
     },
 }
 
@@ -94,8 +102,22 @@ impl From<Payment> for PaymentView {
                 let credited = Some(card.credited).filter(|amount| *amount > 0);
                 let credited = credited.map(|amount| Money::nearest(amount, card.amount.currency()));
                 let refund_reference = card.refund_reference().map(str::to_owned);
-                let (amount, reference) = (card.amount, card.reference);
-                Self::Card { amount, status, credited, received, returned, due, reference, refund_reference }
+                let (amount, reference) = (card.amount, card.reference().map(str::to_owned));
+                let dispute = card.held().dispute;
+                let written_off = Some(card.written_off).filter(|amount| *amount > 0);
+                let written_off = written_off.map(|amount| Money::nearest(amount, card.amount.currency()));
+                Self::Card {
+                    amount,
+                    status,
+                    credited,
+                    written_off,
+                    received,
+                    returned,
+                    due,
+                    reference,
+                    refund_reference,
+                    dispute,
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-use key_schema::entity::{PaymentDue, PaymentState};
+use key_schema::entity::{PaymentDue, PaymentState, Work};
 use key_schema::value::{IntentId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ pub struct PaymentIntentView {
     pub status: PaymentState,
 }
 
-/// An order whose payment has to be captured, voided or refunded, or lapsed.
+/// An order about whose payment something is to be done.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DuePayment)]
@@ -30,13 +30,11 @@ pub struct PaymentDueView {
     order_id: OrderId,
     /// The time since which the payment is due.
     since: Timestamp,
-    /// Whether the authorization ended before the capture, and the customer has to pay again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    lapsed: bool,
+    work: Work,
 }
 
 impl From<PaymentDue> for PaymentDueView {
-    fn from(PaymentDue { order_id, since, lapsed, .. }: PaymentDue) -> Self {
-        Self { order_id, since, lapsed }
+    fn from(PaymentDue { order_id, since, work, shard: _ }: PaymentDue) -> Self {
+        Self { order_id, since, work }
     }
 }

@@ -1,9 +1,9 @@
-//! The card payment of an invoice: what the shop wants, and what the payment provider has reported.
+//! The card payment of an invoice: what the shop wants, what the payment provider holds, and what staff recorded.
 
 use serde::{Deserialize, Serialize};
 
 use super::stock::is_zero;
-use super::{OrderStatus, PaymentState, PaymentStatus, Settlement};
+use super::{OrderStatus, PaymentState, PaymentStatus};
 use crate::value::{IntentId, Money};
 
 mod money;
@@ -11,45 +11,45 @@ mod provider;
 #[cfg(test)]
 mod tests;
 
-pub use provider::{Command, Progress, ProviderPayment, Report};
+pub use money::Work;
+pub use provider::{Command, Dispute, Held, Progress, ProviderPayment};
 
-/// The card payment of an invoice, for what the gift cards leave.
+/// The card payment of an invoice, for what the gift cards leave: two books, and what the shop wants of both together.
 ///
-/// Without [`provider`](Self::provider), the payment is a bank transfer or another payment that staff record by hand.
+/// One book is the provider's, of which [`provider`](Self::provider) is the last look. The other one is kept by staff: a
+/// bank transfer or another payment, and the refunds that they made themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardPayment {
     pub amount: Money,
-    pub status: PaymentStatus,
-    /// The bank's reference for the payment. Staff recorded it, or it is the provider's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// The settlement of a cancelled order's payment. Absent if the order is not cancelled, or if the release of
-    /// 2026-11-21 cancelled it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settlement: Option<Settlement>,
-    /// The payment at the provider. Absent until the customer starts to pay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provider: Option<ProviderPayment>,
+    /// Whether the order is cancelled, so that the shop wants nothing of the payment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancelled: bool,
     /// Whether the order was cancelled because it was not paid in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
     /// The part of `amount` that is credited, because units were cancelled or returned. In minor units; it only grows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub credited: i64,
-    /// The amount that staff recorded, in minor units, if a part was credited before. Absent if it is `amount`.
+    /// The part of `amount` that staff decided to go without. In minor units; it only grows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub written_off: i64,
+    /// The payment at the provider. Absent until the customer starts to pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<i64>,
-    /// The refunds that staff recorded, the oldest first.
+    pub provider: Option<ProviderPayment>,
+    /// The payment that staff recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Transfer>,
+    /// The refunds that staff recorded, the oldest first: of the transfer, or of what the provider could not refund.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refunds: Vec<RecordedRefund>,
+    pub refunds: Vec<Transfer>,
 }
 
-/// A refund that staff recorded.
+/// Money that staff received or returned, and recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RecordedRefund {
-    /// The bank's reference for the refund.
+pub struct Transfer {
+    /// The bank's reference.
     pub reference: String,
     /// The amount, in minor units.
     pub amount: i64,
@@ -60,32 +60,31 @@ impl CardPayment {
     pub fn of(amount: Money) -> Self {
         Self {
             amount,
-            status: PaymentStatus::Authorized,
-            reference: None,
-            settlement: None,
-            provider: None,
+            cancelled: false,
             expired: false,
             credited: 0,
-            recorded: None,
+            written_off: 0,
+            provider: None,
+            transfer: None,
             refunds: Vec::new(),
         }
     }
 
-    /// The provider's report, if the customer started to pay.
-    pub fn report(&self) -> Option<Report> {
-        self.provider.as_ref().map(|provider| provider.report)
+    /// What the provider held when Till last looked. Nothing if the customer has not started to pay.
+    pub fn held(&self) -> Held {
+        self.provider.as_ref().map_or(Held::NOTHING, |provider| provider.held)
     }
 
-    /// Whether the report of this intent says nothing new.
-    pub fn knows(&self, intent: &IntentId, report: Report) -> bool {
-        let newest = self.provider.as_ref().filter(|provider| provider.intent == *intent);
-        newest.is_some_and(|provider| provider.report.join(report) == provider.report)
+    /// The bank's reference of the payment: of the transfer, or the provider's intent once it is captured.
+    pub fn reference(&self) -> Option<&str> {
+        let intent = || self.provider.as_ref().filter(|provider| provider.held.captured > 0);
+        self.transfer.as_ref().map(|it| it.reference.as_str()).or_else(|| intent().map(|it| it.intent.as_str()))
     }
 
-    /// The amount that the shop wants of this payment, in minor units: all that is not credited, or nothing if the order
-    /// is cancelled. It only shrinks.
-    pub fn wanted(&self) -> i64 {
-        if self.status == PaymentStatus::Refunded { 0 } else { self.amount.amount() - self.credited }
+    /// The reference of the newest refund: what staff recorded, or the provider's intent.
+    pub fn refund_reference(&self) -> Option<&str> {
+        let intent = || self.provider.as_ref().filter(|provider| provider.held.refunded > 0);
+        self.refunds.last().map(|it| it.reference.as_str()).or_else(|| intent().map(|it| it.intent.as_str()))
     }
 
     /// The amount of the next intent: what the shop wants.
@@ -93,7 +92,7 @@ impl CardPayment {
         Money::nearest(self.wanted(), self.amount.currency())
     }
 
-    /// Whether the provider may report this amount of the intent. An intent that is not known yet was started for all
+    /// Whether the provider may have this amount of the intent. An intent that is not known yet was started for all
     /// that the shop wanted then.
     pub fn may_be_asked(&self, intent: &IntentId, amount: Money) -> bool {
         let possible = match &self.provider {
@@ -106,22 +105,28 @@ impl CardPayment {
         amount.currency() == self.amount.currency() && possible.contains(&amount.amount())
     }
 
+    /// The status, as a gift card's is stored.
+    pub fn status(&self) -> PaymentStatus {
+        match self.received() {
+            _ if self.cancelled => PaymentStatus::Refunded,
+            0 => PaymentStatus::Authorized,
+            _ => PaymentStatus::Captured,
+        }
+    }
+
     /// The state.
     pub fn state(&self) -> PaymentState {
-        let (received, wanted) = (self.received(), self.wanted());
-        match (self.status, self.report().map(|report| report.progress)) {
+        let progress = self.provider.as_ref().map(|provider| provider.held.progress);
+        match (self.received() > 0, progress) {
             _ if self.due() > 0 => PaymentState::RefundDue,
-            (PaymentStatus::Captured | PaymentStatus::Refunded, _) if received > 0 && wanted == 0 => {
-                PaymentState::Refunded
-            }
-            (PaymentStatus::Captured, _) => PaymentState::Captured,
-            (PaymentStatus::Refunded, _) if self.expired => PaymentState::Expired,
-            (PaymentStatus::Refunded, _) => PaymentState::Voided,
-            (PaymentStatus::Authorized, _) if wanted == 0 => PaymentState::Voided,
-            (PaymentStatus::Authorized, None | Some(Progress::Started)) => PaymentState::Pending,
-            (PaymentStatus::Authorized, Some(Progress::Declined)) => PaymentState::Declined,
-            (PaymentStatus::Authorized, Some(Progress::Authorized | Progress::Captured)) => PaymentState::Authorized,
-            (PaymentStatus::Authorized, Some(Progress::Ended)) => PaymentState::Expired,
+            (true, _) if self.wanted() == 0 => PaymentState::Refunded,
+            (true, _) => PaymentState::Captured,
+            (false, _) if self.expired => PaymentState::Expired,
+            (false, _) if self.wanted() == 0 => PaymentState::Voided,
+            (false, None | Some(Progress::Started)) => PaymentState::Pending,
+            (false, Some(Progress::Declined)) => PaymentState::Declined,
+            (false, Some(Progress::Authorized | Progress::Captured)) => PaymentState::Authorized,
+            (false, Some(Progress::Ended)) => PaymentState::Expired,
         }
     }
 
@@ -132,10 +137,9 @@ impl CardPayment {
     pub fn fits(&self, order: OrderStatus) -> bool {
         use PaymentState::{Declined, Expired, Pending};
 
-        let is_cancelled = self.status == PaymentStatus::Refunded;
         match order {
-            OrderStatus::Cancelled => is_cancelled,
-            _ if is_cancelled => false,
+            OrderStatus::Cancelled => self.cancelled,
+            _ if self.cancelled => false,
             OrderStatus::Pending => matches!(self.state(), Pending | Declined | Expired),
             OrderStatus::Paid | OrderStatus::Packing | OrderStatus::Shipped | OrderStatus::Delivered => {
                 let is_paid_again = self.provider.as_ref().is_some_and(|provider| provider.attempt > 1);
@@ -144,25 +148,22 @@ impl CardPayment {
         }
     }
 
-    /// Whether the money is there, or reserved for the shop, or nothing is left to pay. Such an order may be shipped.
+    /// Whether all of the money is there, or reserved for the shop, or nothing is left to pay. Such an order may be
+    /// shipped.
     pub fn is_secured(&self) -> bool {
-        match self.status {
-            PaymentStatus::Captured => true,
-            PaymentStatus::Refunded => false,
-            PaymentStatus::Authorized => self.wanted() == 0 || self.state() == PaymentState::Authorized,
-        }
+        let is_disputed = self.provider.as_ref().is_some_and(ProviderPayment::is_disputed);
+        !self.cancelled && !is_disputed && (self.missing() == 0 || self.state() == PaymentState::Authorized)
+    }
+
+    /// Whether nothing came in, and nothing is reserved: the customer has to pay again.
+    pub fn has_lapsed(&self) -> bool {
+        self.received() == 0 && !self.is_secured()
     }
 
     /// The payment after the cancellation of its order: due for refund if the shop has money of it, and void if not.
     pub(super) fn cancelled(mut self, expired: bool) -> Self {
-        let (received, returned) = (self.received(), self.returned());
-        self.settlement = Some(match received {
-            0 => Settlement::Voided,
-            _ if received > returned => Settlement::RefundDue,
-            _ => Settlement::Refunded { reference: self.refund_reference().unwrap_or_default().to_owned() },
-        });
-        self.status = PaymentStatus::Refunded;
-        self.expired = expired && received == 0;
+        self.cancelled = true;
+        self.expired = expired && self.received() == 0;
         self.with_next_refund()
     }
 
@@ -172,18 +173,13 @@ impl CardPayment {
         self.with_next_refund()
     }
 
-    /// The payment after staff recorded that the bank has it under this reference, as far as it is not credited. If the
-    /// order is cancelled, the payment came too late: a refund is due.
+    /// The payment after staff recorded that the bank has under this reference what is missing: all that is wanted, or
+    /// what a dispute or a refund took back. If the order is cancelled, the payment came too late: a refund is due.
     #[must_use]
     pub fn paid_under(&self, reference: &str) -> Self {
-        let mut next = self.clone();
-        next.reference = Some(reference.to_owned());
-        next.recorded = (self.credited > 0).then(|| self.amount.amount() - self.credited);
-        match self.status {
-            PaymentStatus::Refunded => next.settlement = Some(Settlement::RefundDue),
-            _ => next.status = PaymentStatus::Captured,
-        }
-        next.with_next_refund()
+        let amount = if self.cancelled { self.amount.amount() - self.credited } else { self.missing() };
+        let transfer = Some(Transfer { reference: reference.to_owned(), amount });
+        Self { transfer, ..self.clone() }.with_next_refund()
     }
 
     /// The payment after staff recorded a refund of all that they owe. `None` if they owe nothing.
@@ -192,52 +188,59 @@ impl CardPayment {
         let amount = self.due_by_staff();
         (amount > 0).then(|| {
             let mut next = self.clone();
-            next.refunds.push(RecordedRefund { reference: reference.to_owned(), amount });
-            if self.status == PaymentStatus::Refunded {
-                next.settlement = Some(Settlement::Refunded { reference: reference.to_owned() });
-            }
+            next.refunds.push(Transfer { reference: reference.to_owned(), amount });
             next
         })
     }
 
     /// Whether staff recorded a refund under this reference.
     pub fn is_refunded_under(&self, reference: &str) -> bool {
-        let settled = matches!(&self.settlement, Some(Settlement::Refunded { reference: known }) if known == reference);
-        (settled && self.is_recorded_by_staff()) || self.refunds.iter().any(|refund| refund.reference == reference)
+        self.refunds.iter().any(|refund| refund.reference == reference)
     }
 
-    /// The reference of the newest refund.
-    pub fn refund_reference(&self) -> Option<&str> {
-        let by_provider = || self.provider.as_ref().filter(|provider| provider.report.refunded > 0);
-        match (&self.settlement, self.refunds.last()) {
-            (Some(Settlement::Refunded { reference }), _) => Some(reference),
-            (_, Some(refund)) => Some(&refund.reference),
-            _ => by_provider().map(|provider| provider.intent.as_str()),
-        }
+    /// The payment after staff decided to go without what is missing. `None` if nothing is.
+    #[must_use]
+    pub fn with_written_off(&self) -> Option<Self> {
+        let missing = self.missing();
+        (missing > 0).then(|| Self { written_off: self.written_off + missing, ..self.clone() }.with_next_refund())
     }
 
-    /// The payment after a report of the provider about its intent.
+    /// The payment after another look at its intent. `newest` is the highest number among the refunds that Till made
+    /// there.
     ///
     /// A capture that comes after the order was cancelled is due for refund. If staff have recorded another payment, the
     /// provider's is not needed, and [`command`](Self::command) says so.
     #[must_use]
-    pub fn reported(&self, report: Report) -> Self {
+    pub fn observed(&self, held: Held, newest: u32) -> Self {
         let mut next = self.clone();
         let Some(provider) = &mut next.provider else { return next };
-        provider.report = provider.report.join(report);
-        let (report, intent) = (provider.report, provider.intent.as_str().to_owned());
-        if report.progress == Progress::Captured && !self.is_paid_otherwise() {
-            match self.status {
-                PaymentStatus::Authorized => next.status = PaymentStatus::Captured,
-                PaymentStatus::Captured => {}
-                PaymentStatus::Refunded => {
-                    let is_refunded = report.kept() == 0;
-                    let reference = intent.clone();
-                    next.settlement =
-                        Some(if is_refunded { Settlement::Refunded { reference } } else { Settlement::RefundDue });
-                }
+        if provider.refund <= newest {
+            provider.refunding = 0;
+        }
+        if provider.held != held {
+            // Another look may find that the provider refunds again: a dispute was won, for example.
+            (provider.held, provider.refused) = (held, None);
+            provider.looks = provider.looks.wrapping_add(1);
+        }
+        let due = next.due();
+        if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > due) {
+            // Somebody else has refunded it meanwhile.
+            provider.refunding = 0;
+        }
+        next.with_next_refund()
+    }
+
+    /// The payment after the provider did not make the refund with this number. With a `code` it refuses it for good, and
+    /// staff have to. Without one it failed, and its idempotency key keeps the failure: the refund gets another number.
+    #[must_use]
+    pub fn without_refund(&self, number: u32, code: Option<&str>) -> Self {
+        let mut next = self.clone();
+        match &mut next.provider {
+            Some(provider) if provider.refund == number && provider.refunding > 0 => {
+                provider.refunding = 0;
+                provider.refused = code.map(str::to_owned);
             }
-            next.reference = Some(intent);
+            _ => return next,
         }
         next.with_next_refund()
     }
@@ -245,39 +248,33 @@ impl CardPayment {
     /// The number of the next intent, if one may be started: something is left to pay, and there is no intent, or the
     /// last one ended. `None` if the payment is captured or its order cancelled.
     pub fn next_attempt(&self) -> Option<u32> {
-        match (self.status, &self.provider) {
-            _ if self.wanted() == 0 => None,
-            (PaymentStatus::Authorized, None) => Some(1),
-            (PaymentStatus::Authorized, Some(provider)) if provider.report.progress == Progress::Ended => {
-                Some(provider.attempt + 1)
-            }
-            _ => None,
+        match &self.provider {
+            _ if self.wanted() == 0 || self.received() > 0 => None,
+            None => Some(1),
+            Some(provider) if provider.held.progress == Progress::Ended => Some(provider.attempt + 1),
+            Some(_) => None,
         }
     }
 
     /// A payment that differs from this one in every field that ever changes, also in those that are absent here: see
     /// [`Invoice::unlike`](super::Invoice::unlike).
     pub(super) fn unlike(&self) -> Self {
-        let Self { amount, status, reference, settlement, provider, expired, credited, recorded, refunds } = self;
+        let Self { amount, cancelled, expired, credited, written_off, provider, transfer, refunds } = self;
         let text = || "unlike".to_owned();
         let provider = match provider {
             Some(provider) => Some(provider.unlike()),
-            None => text().parse().ok().map(ProviderPayment::of),
+            None => text().parse().ok().map(|intent| ProviderPayment::new(intent, 1)),
         };
-        let refund = RecordedRefund { reference: text(), amount: 0 };
+        let more = || Transfer { reference: text(), amount: 0 };
         Self {
             amount: *amount,
-            status: status.unlike(),
-            reference: reference.is_none().then(text),
-            settlement: Some(match settlement {
-                Some(Settlement::Voided) => Settlement::RefundDue,
-                _ => Settlement::Voided,
-            }),
-            provider,
+            cancelled: !cancelled,
             expired: !expired,
             credited: credited + 1,
-            recorded: Some(recorded.unwrap_or_default() + 1),
-            refunds: refunds.iter().cloned().chain([refund]).collect(),
+            written_off: written_off + 1,
+            provider,
+            transfer: transfer.is_none().then(more),
+            refunds: refunds.iter().cloned().chain([more()]).collect(),
         }
     }
 }

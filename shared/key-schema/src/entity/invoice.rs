@@ -60,7 +60,7 @@ pub enum Payment {
     Card(CardPayment),
 }
 
-/// The status of a payment as it is stored. [`PaymentState`] is more precise.
+/// The status of a payment. [`PaymentState`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PaymentStatus {
@@ -68,23 +68,8 @@ pub enum PaymentStatus {
     Authorized,
     /// The payment is captured.
     Captured,
-    /// The order was cancelled. A gift card has its money back; for a card payment, [`Settlement`] says more.
+    /// The order was cancelled. A gift card has its money back.
     Refunded,
-}
-
-/// The settlement of a card payment after its order was cancelled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "camelCase")]
-pub enum Settlement {
-    /// The bank had not captured the payment.
-    Voided,
-    /// The bank captured the payment, and must refund it.
-    RefundDue,
-    /// The bank refunded the payment.
-    Refunded {
-        /// The bank's reference for the refund.
-        reference: String,
-    },
 }
 
 /// The state of a payment.

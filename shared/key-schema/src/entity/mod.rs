@@ -41,7 +41,7 @@ mod uncounted;
 pub use single_table::Entity;
 
 pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, SavedAddress};
-pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
+pub use card_payment::{CardPayment, Command, Dispute, Held, Progress, ProviderPayment, Transfer, Work};
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
 pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
@@ -52,7 +52,7 @@ pub use discount::{CodeUse, Discount, Reduction};
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use guest::Guest;
 pub use idempotency_record::IdempotencyRecord;
-pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
+pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus};
 pub use invoice_counter::InvoiceCounter;
 pub use moving::Move;
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, WholeOrder};

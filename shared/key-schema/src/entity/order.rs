@@ -8,8 +8,8 @@ use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity
 use super::credit::net_amounts;
 use super::stock::is_zero;
 use super::{
-    CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment,
-    Shortfall, tax,
+    CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment,
+    Shortfall, Work, tax,
 };
 
 #[cfg(test)]
@@ -306,7 +306,12 @@ impl WholeOrder {
     /// invoice. So a write that is conditional on the invoice cannot record a wrong answer.
     pub fn has_lapsed(&self) -> bool {
         let was_paid = !matches!(self.order.status, OrderStatus::Pending | OrderStatus::Cancelled);
-        was_paid && self.invoice.card().is_some_and(|card| !card.is_secured())
+        was_paid && self.invoice.card().is_some_and(CardPayment::has_lapsed)
+    }
+
+    /// What is to be done about the payment, if anything.
+    pub fn work(&self) -> Option<Work> {
+        self.invoice.card().and_then(CardPayment::work).or_else(|| self.has_lapsed().then_some(Work::Lapsed))
     }
 
     /// The units of a line that are neither cancelled nor returned nor in an open return. Zero if the order has no such

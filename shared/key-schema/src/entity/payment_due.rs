@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Work;
 use crate::value::{OrderId, Timestamp};
 
-/// A mark on an order whose payment is due: the provider must be asked to capture, void or refund it, staff must refund
-/// it, or the customer must pay again, because it lapsed. The item exists only while that is so. The invoice says what is
-/// due; the mark is how it is found.
+/// A mark on an order about whose payment something is to be done. The item exists only while that is so. The invoice
+/// says what is due; the mark is how it is found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentDue {
@@ -15,8 +15,6 @@ pub struct PaymentDue {
     pub shard: u8,
     /// The time since which the payment is due.
     pub since: Timestamp,
-    /// Whether the payment only waits for the customer: see [`WholeOrder::has_lapsed`](super::WholeOrder::has_lapsed).
-    /// Then there is nothing to ask of the provider.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub lapsed: bool,
+    /// What is to be done, and by whom.
+    pub work: Work,
 }

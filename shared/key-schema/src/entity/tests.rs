@@ -152,11 +152,14 @@ fn a_gift_card_can_be_spent_before_its_end_and_while_it_is_not_blocked() {
     assert_eq!(spendable(noon, true), [false; 3]);
 }
 
-fn card(status: PaymentStatus, reference: Option<&str>, settlement: Option<Settlement>) -> Payment {
+/// A payment by bank transfer, that came or not, and that went back or not, of an order that is cancelled or not.
+fn card([came, went_back, cancelled]: [bool; 3]) -> Payment {
+    let transfer = |reference: &str| Transfer { reference: reference.to_owned(), amount: 5 };
+    let refunds = Vec::from_iter(went_back.then(|| transfer("back-1")));
     Payment::Card(CardPayment {
-        status,
-        reference: reference.map(str::to_owned),
-        settlement,
+        cancelled,
+        refunds,
+        transfer: came.then(|| transfer("bank-1")),
         ..CardPayment::of(eur(5))
     })
 }
@@ -167,28 +170,25 @@ fn gift_card(status: PaymentStatus) -> Payment {
 
 /// For each payment: its state, the statuses of an order that it fits, and the amounts received, returned and due.
 #[test]
-fn status_and_settlement_determine_the_state_of_a_payment() {
+fn what_came_and_went_back_determines_the_state_of_a_payment() {
     use OrderStatus::{Cancelled, Delivered, Packing, Paid, Pending, Shipped};
     use PaymentStatus::{Authorized, Captured, Refunded};
-    let refunded = Some(Settlement::Refunded { reference: "re-1".to_owned() });
     let live: &[OrderStatus] = &[Paid, Packing, Shipped, Delivered];
     let pending: &[OrderStatus] = &[Pending];
     let live_or_pending: &[OrderStatus] = &[Pending, Paid, Packing, Shipped, Delivered];
     let cancelled: &[OrderStatus] = &[Cancelled];
+    let (no, yes) = (false, true);
     #[rustfmt::skip]
     let table = [
-        (card(Authorized, None, None),                                   PaymentState::Pending,    pending,         [0, 0, 0]),
-        (card(Captured, Some("pi-1"), None),                             PaymentState::Captured,   live,            [5, 0, 0]),
-        (card(Refunded, None, Some(Settlement::Voided)),                 PaymentState::Voided,     cancelled,       [0, 0, 0]),
-        (card(Refunded, Some("pi-1"), Some(Settlement::RefundDue)),      PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
-        (card(Refunded, Some("pi-1"), refunded),                         PaymentState::Refunded,   cancelled,       [5, 5, 0]),
-        // Payments of the release of 2026-11-21.
-        (card(Refunded, None, None),                                     PaymentState::Voided,     cancelled,       [0, 0, 0]),
-        (card(Refunded, Some("pi-1"), None),                             PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
-        (gift_card(Captured),                                            PaymentState::Captured,   live_or_pending, [5, 0, 0]),
-        (gift_card(Refunded),                                            PaymentState::Refunded,   cancelled,       [5, 5, 0]),
+        (card([no, no, no]),   PaymentState::Pending,    pending,         [0, 0, 0]),
+        (card([yes, no, no]),  PaymentState::Captured,   live,            [5, 0, 0]),
+        (card([no, no, yes]),  PaymentState::Voided,     cancelled,       [0, 0, 0]),
+        (card([yes, no, yes]), PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
+        (card([yes; 3]),       PaymentState::Refunded,   cancelled,       [5, 5, 0]),
+        (gift_card(Captured),  PaymentState::Captured,   live_or_pending, [5, 0, 0]),
+        (gift_card(Refunded),  PaymentState::Refunded,   cancelled,       [5, 5, 0]),
         // No order has such a payment.
-        (gift_card(Authorized),                                          PaymentState::Authorized, &[],             [0, 0, 0]),
+        (gift_card(Authorized), PaymentState::Authorized, &[],            [0, 0, 0]),
     ];
     for (payment, state, fitting, [received, returned, due]) in table {
         assert_eq!(payment.state(), state, "{payment:?}");
@@ -200,14 +200,13 @@ fn status_and_settlement_determine_the_state_of_a_payment() {
 
 #[test]
 fn a_cancellation_voids_or_refunds_a_payment_and_as_placed_undoes_it() {
-    use PaymentStatus::{Authorized, Captured};
     let table = [
-        (card(Authorized, None, None), PaymentState::Voided),
-        (card(Captured, Some("pi-1"), None), PaymentState::RefundDue),
-        (gift_card(Captured), PaymentState::Refunded),
+        (card([false; 3]), PaymentState::Voided),
+        (card([true, false, false]), PaymentState::RefundDue),
+        (gift_card(PaymentStatus::Captured), PaymentState::Refunded),
     ];
     for (payment, state) in table {
-        let placed = if let Payment::Card { .. } = payment { card(Authorized, None, None) } else { payment.clone() };
+        let placed = if let Payment::Card { .. } = payment { card([false; 3]) } else { payment.clone() };
         let after = payment.cancelled(false);
         assert_eq!((after.state(), after.amount(), after.as_placed()), (state, eur(5), placed));
     }
@@ -220,9 +219,9 @@ fn an_order_is_consistent_if_each_of_its_payments_fits_its_status() {
         order.order.status = OrderStatus::Paid;
         order.is_consistent()
     };
-    let captured = || card(PaymentStatus::Captured, Some("pi-1"), None);
+    let captured = || card([true, false, false]);
     assert!(paid(vec![gift_card(PaymentStatus::Captured), captured()]));
-    assert!(!paid(vec![gift_card(PaymentStatus::Captured), card(PaymentStatus::Authorized, None, None)]));
+    assert!(!paid(vec![gift_card(PaymentStatus::Captured), card([false; 3])]));
     assert!(!paid(vec![gift_card(PaymentStatus::Refunded), captured()]));
 }
 

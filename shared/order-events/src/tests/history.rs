@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Order, OrderFlag, OrderStatus, Payment, PaymentState, Progress, ProviderPayment, Report, Settlement,
+    CardPayment, Held, Order, OrderFlag, OrderStatus, Payment, PaymentState, Progress, ProviderPayment,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ impl History {
         match (step, order.status) {
             (Step::Advance, OrderStatus::Pending) if card.provider.is_none() => {
                 self.change(number, OrderStatus::Paid);
-                self.pay(number, paid_by_staff(card), &[("PaymentCaptured", 0)]);
+                self.pay(number, paid_by_staff(&card), &[("PaymentCaptured", 0)]);
             }
             (Step::Advance, OrderStatus::Paid) => self.change(number, OrderStatus::Shipped),
             (Step::Advance, OrderStatus::Shipped) => self.change(number, OrderStatus::Delivered),
@@ -97,15 +97,13 @@ impl History {
                 self.put(number, next);
             }
             (Step::Settle, OrderStatus::Cancelled) if card.provider.is_none() => {
-                let reference = "refund-4711".to_owned();
                 match card.state() {
                     PaymentState::Voided | PaymentState::Expired => {
-                        let settlement = Some(Settlement::RefundDue);
-                        self.pay(number, CardPayment { settlement, ..paid_by_staff(card) }, &[("RefundDue", 0)]);
+                        self.pay(number, paid_by_staff(&card), &[("RefundDue", 0)]);
                     }
                     PaymentState::RefundDue => {
-                        let settlement = Some(Settlement::Refunded { reference });
-                        self.pay(number, CardPayment { settlement, ..card }, &[("RefundMade", 0)]);
+                        let refunded = card.refunded_under("refund-4711").expect("a refund is due");
+                        self.pay(number, refunded, &[("RefundMade", 0)]);
                     }
                     _ => self.pay(number, card, &[]),
                 }
@@ -113,10 +111,10 @@ impl History {
             (Step::Report(progress), status) if !matches!(card.state(), PaymentState::Refunded) => {
                 self.report(number, status, card, progress);
             }
-            (Step::Refund, OrderStatus::Cancelled) if card.report().is_some_and(|report| report.kept() > 0) => {
+            (Step::Refund, OrderStatus::Cancelled) if card.held().kept() > 0 => {
                 let amount = card.amount.amount();
-                let report = Report { progress: Progress::Captured, captured: amount, refunded: amount };
-                self.pay(number, card.reported(report), &[("RefundMade", 0)]);
+                let held = Held { captured: amount, refunded: amount, ..Held::of(Progress::Captured) };
+                self.pay(number, card.observed(held, 1), &[("RefundMade", 0)]);
             }
             (Step::Flag, _) => {
                 let flag = OrderFlag {
@@ -131,32 +129,24 @@ impl History {
         }
     }
 
-    /// The provider reports the progress of the newest intent. Money that staff recorded has none.
+    /// The shop sees the progress of the newest intent. Money that staff recorded has none.
     fn report(&mut self, number: usize, status: OrderStatus, card: CardPayment, progress: Progress) {
-        if card.provider.is_none() && card.reference.is_some() {
+        if card.provider.is_none() && card.transfer.is_some() {
             return;
         }
         let mut card = card;
         let attempt = card.next_attempt().or((card.provider.is_none()).then_some(1));
         if let Some(attempt) = attempt {
             let intent = format!("intent-{attempt}").parse().expect("an id");
-            let started = ProviderPayment {
-                intent,
-                attempt,
-                amount: None,
-                capture_requested: false,
-                refunding: 0,
-                report: Report::STARTED,
-            };
-            let started = CardPayment { provider: Some(started), ..card };
+            let started = CardPayment { provider: Some(ProviderPayment::new(intent, attempt)), ..card };
             self.pay(number, started.clone(), &[]);
             card = started;
         }
         let provider = card.provider.clone().expect("it was started");
         let attempt = u64::from(provider.attempt);
         let captured = if progress == Progress::Captured { card.amount.amount() } else { 0 };
-        let next = card.reported(Report { progress, captured, refunded: 0 });
-        let is_news = progress > provider.report.progress;
+        let is_news = progress > provider.held.progress;
+        let next = if is_news { card.observed(Held { captured, ..Held::of(progress) }, 0) } else { card };
         let is_cancelled = status == OrderStatus::Cancelled;
         let change = match progress {
             _ if !is_news => None,
@@ -164,7 +154,7 @@ impl History {
             Progress::Declined => (!is_cancelled).then_some(("PaymentFailed", failure(attempt, Failure::Declined))),
             Progress::Authorized if is_cancelled => Some(("PaymentFailed", failure(attempt, Failure::TooLate))),
             Progress::Authorized => Some(("PaymentAuthorized", attempt)),
-            Progress::Ended => (!is_cancelled && provider.report.progress == Progress::Authorized)
+            Progress::Ended => (!is_cancelled && provider.held.progress == Progress::Authorized)
                 .then_some(("PaymentFailed", failure(attempt, Failure::Expired))),
             Progress::Captured => Some((if is_cancelled { "RefundDue" } else { "PaymentCaptured" }, 0)),
         };

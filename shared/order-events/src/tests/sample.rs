@@ -1,9 +1,8 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Credit, Customer, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
-    PaymentStatus, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus,
-    Settlement, Shipment,
+    CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
+    Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus, Shipment, Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Money, OrderId, ReturnId, ShipmentId, Timestamp};
@@ -101,17 +100,15 @@ pub(super) fn with_cancelled(order: &Order, units: u32) -> Order {
 }
 
 /// The payment after staff recorded it.
-pub(super) fn paid_by_staff(card: CardPayment) -> CardPayment {
-    let status = if card.status == PaymentStatus::Authorized { PaymentStatus::Captured } else { card.status };
-    CardPayment { status, reference: Some("bank-4711".to_owned()), ..card }
+pub(super) fn paid_by_staff(card: &CardPayment) -> CardPayment {
+    card.paid_under("bank-4711")
 }
 
 /// A payment at the provider that has come so far.
 pub(super) fn at_provider(progress: Progress) -> CardPayment {
-    let report = Report { progress, captured: 0, refunded: 0 };
     let intent = "pi_3PmrZq2eZvKYlo2C1x8Yp5Lq".parse().expect("an id");
-    let provider = ProviderPayment { intent, attempt: 1, amount: None, capture_requested: false, refunding: 0, report };
-    CardPayment { provider: Some(provider), ..CardPayment::of(eur(4798)) }
+    let provider = Some(ProviderPayment { held: Held::of(progress), ..ProviderPayment::new(intent, 1) });
+    CardPayment { provider, ..CardPayment::of(eur(4798)) }
 }
 
 pub(super) fn invoice(order: &OrderId, card: CardPayment) -> Invoice {
@@ -169,26 +166,25 @@ pub(super) fn shipped(order: &OrderId) -> Shipment {
 }
 
 /// One event of each kind, about one order, one product and one customer.
-pub(crate) fn samples() -> [Event; 18] {
+pub(crate) fn samples() -> [Event; 20] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(&product(version));
-    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, lapsed: false };
+    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, work: Work::Provider };
 
     let unpaid = CardPayment::of(eur(4798));
-    let expired = CardPayment {
-        status: PaymentStatus::Refunded,
-        settlement: Some(Settlement::Voided),
-        expired: true,
-        ..unpaid.clone()
+    let expired = CardPayment { cancelled: true, expired: true, ..unpaid.clone() };
+    let captured = paid_by_staff(&unpaid);
+    let refund_due = CardPayment { cancelled: true, ..captured.clone() };
+    let refunded = refund_due.refunded_under("refund-4711").expect("a refund is due");
+    let paid = |more: Held| {
+        let held = Held { progress: Progress::Captured, captured: 4798, ..more };
+        invoiced(&at_provider(Progress::Authorized).observed(held, 0))
     };
-    let captured = paid_by_staff(unpaid.clone());
-    let refund_due =
-        CardPayment { status: PaymentStatus::Refunded, settlement: Some(Settlement::RefundDue), ..captured.clone() };
-    let reference = "refund-4711".to_owned();
-    let refunded = CardPayment { settlement: Some(Settlement::Refunded { reference }), ..refund_due.clone() };
+    let failed = Held { failed: 2399, ..Held::NOTHING };
+    let disputed = Held { disputed: 4798, dispute: Some(Dispute::Open), ..Held::NOTHING };
     let requested = given_back(&pending.order_id);
     let received = Return {
         status: ReturnStatus::Received,
@@ -211,6 +207,8 @@ pub(crate) fn samples() -> [Event; 18] {
         event("INSERT", Item::default(), image(&due)),
         event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
         event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
+        event("MODIFY", paid(Held { refunded: 2399, ..Held::NOTHING }), paid(failed)),
+        event("MODIFY", paid(Held::NOTHING), paid(disputed)),
         event("INSERT", Item::default(), image(&sent)),
         event("MODIFY", image(&sent), image(&arrived)),
         event("INSERT", Item::default(), image(&requested)),

@@ -115,7 +115,7 @@ pub const RECEIVE_RETURN: &[Access] = &[
 ];
 
 /// [`Transition::ReportPayment`](crate::steps::Transition::ReportPayment).
-pub const REPORT_PAYMENT: &[Access] = &[
+pub const OBSERVE_PAYMENT: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query(ORDER_BY_ID),
@@ -162,3 +162,9 @@ pub const START_PAYMENT: &[Access] = &[
     Access::transact_get::<Order>(),
     Access::update::<Invoice>(),
 ];
+
+/// [`Transition::FailRefund`](crate::steps::Transition::FailRefund).
+pub const FAIL_REFUND: &[Access] = CONFIRM_REFUND;
+
+/// [`Transition::WriteOff`](crate::steps::Transition::WriteOff).
+pub const WRITE_OFF: &[Access] = CONFIRM_REFUND;

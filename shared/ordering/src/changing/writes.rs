@@ -1,7 +1,7 @@
 //! The writes that change an order.
 
 use key_schema::entity::{
-    CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
+    Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
     ReturnStatus, WholeOrder,
 };
 use key_schema::layout::Stored;
@@ -31,14 +31,12 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
     for parts in changed(&from.shipments, &to.shipments, |one| &one.shipment_id) {
         writes.push(part(parts)?);
     }
-    let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
-    let is_marked = |whole: &WholeOrder| is_due(whole) || whole.has_lapsed();
-    match (is_marked(from), is_marked(to)) {
-        (_, true) if from.invoice != to.invoice => {
+    match (from.work(), to.work()) {
+        (_, Some(work)) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
-            writes.push(Write::put(&PaymentDue { order_id, shard, since: now, lapsed: !is_due(to) })?);
+            writes.push(Write::put(&PaymentDue { order_id, shard, since: now, work })?);
         }
-        (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
+        (Some(_), None) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
         _ => {}
     }
     put_back(from, to, &mut writes)?;

@@ -1,7 +1,7 @@
 //! Cancelling an order, or some units of it, before it is shipped.
 
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, LineUnits, OrderStatus, Payment, Shortfall, WholeOrder,
+    Cancellation, CancellationCause, CardPayment, LineUnits, OrderStatus, Payment, ProviderPayment, Shortfall, WholeOrder,
 };
 use key_schema::value::{ProductId, Timestamp};
 
@@ -88,19 +88,34 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
     Step::To(Box::new(next))
 }
 
-/// Cancels the order if it is not paid and was placed at or before `deadline`.
+/// Cancels the order if it is not paid, was placed at or before `deadline`, and cannot be paid at the provider any more.
 pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
-    expire_if(whole.order.status == OrderStatus::Pending, whole, deadline, now)
+    expire_if(is_unpaid(whole, deadline), whole, now)
 }
 
-/// Cancels the order if it was placed at or before `deadline`, and is PAID by a payment that lapsed. An order that is
-/// shipped keeps waiting for its money.
+/// Cancels the order if it was placed at or before `deadline`, is PAID by a payment that lapsed, and cannot be paid at the
+/// provider any more. An order that is shipped keeps waiting for its money.
 pub fn expire_lapsed(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
-    expire_if(whole.order.status == OrderStatus::Paid && whole.has_lapsed(), whole, deadline, now)
+    expire_if(is_lapsed(whole, deadline), whole, now)
 }
 
-fn expire_if(is_unpaid: bool, whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
-    if is_unpaid && whole.order.placed_at <= deadline {
+pub(super) fn is_unpaid(whole: &WholeOrder, deadline: Timestamp) -> bool {
+    whole.order.status == OrderStatus::Pending && whole.order.placed_at <= deadline
+}
+
+pub(super) fn is_lapsed(whole: &WholeOrder, deadline: Timestamp) -> bool {
+    whole.order.status == OrderStatus::Paid && whole.has_lapsed() && whole.order.placed_at <= deadline
+}
+
+/// Whether the customer can still pay at the provider, or has paid there.
+pub(super) fn is_open(whole: &WholeOrder) -> bool {
+    whole.invoice.card().and_then(|card| card.provider.as_ref()).is_some_and(ProviderPayment::is_open)
+}
+
+/// That an order is not paid follows from what the provider holds, never from a message that did not come. So an order
+/// whose intent is open stays: its intent is ended at the provider first.
+fn expire_if(is_over: bool, whole: &WholeOrder, now: Timestamp) -> Step {
+    if is_over && !is_open(whole) {
         cancel(whole, Cancel { cause: CancellationCause::Unpaid, reason: None }, now)
     } else {
         Step::Stay

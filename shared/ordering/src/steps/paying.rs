@@ -1,7 +1,7 @@
 //! Paying: through the payment provider, or recorded by staff.
 
 use key_schema::entity::{
-    CardPayment, OrderStatus, PaymentState, PaymentStatus, Progress, ProviderPayment, Report, WholeOrder,
+    CardPayment, Held, OrderStatus, PaymentState, Progress, ProviderPayment, WholeOrder, Work,
 };
 use key_schema::value::{IntentId, Money, Timestamp};
 
@@ -17,29 +17,38 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
     if card.next_attempt() != Some(attempt) || !card.may_be_asked(intent, amount) {
         return Step::Refuse;
     }
-    // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have been.
-    let capture_requested = card.provider.as_ref().is_some_and(|provider| provider.capture_requested);
-    let provider = ProviderPayment { attempt, capture_requested, ..started(card, intent, amount) };
+    let provider = ProviderPayment {
+        amount: Some(amount.amount()).filter(|amount| *amount != card.amount.amount()),
+        // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have been.
+        capture_requested: card.provider.as_ref().is_some_and(|provider| provider.capture_requested),
+        ..ProviderPayment::new(intent.clone(), attempt)
+    };
     to_card(whole, CardPayment { provider: Some(provider), ..card.clone() })
 }
 
-/// Records what the payment provider reported about an intent. A pending order becomes paid once the payment is
-/// authorized or captured. If the order is cancelled, a captured payment is due for refund.
+/// Records what the payment provider was seen to hold of an intent, with the number of the newest refund that Till made
+/// there. A pending order becomes paid once the payment is authorized or captured. If the order is cancelled, a captured
+/// payment is due for refund.
 ///
-/// A report about another intent than the order's newest changes nothing, because an intent is replaced only after it
-/// ended. A report about another amount is refused.
-pub fn report_payment(whole: &WholeOrder, intent: &IntentId, amount: Money, report: Report, now: Timestamp) -> Step {
+/// Another intent than the order's newest changes nothing, because an intent is replaced only after it ended. Another
+/// amount is refused.
+///
+/// The caller looked after it read this order: see [`Lifecycle::change_as_read`](crate::Lifecycle::change_as_read).
+pub fn observe_payment(
+    whole: &WholeOrder,
+    intent: &IntentId,
+    amount: Money,
+    (held, newest_refund): (Held, u32),
+    now: Timestamp,
+) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
+    if card.provider.as_ref().is_none_or(|provider| provider.intent != *intent) {
+        return Step::Stay;
+    }
     if !card.may_be_asked(intent, amount) {
         return Step::Refuse;
     }
-    let card = match &card.provider {
-        Some(provider) if provider.intent == *intent => card.clone(),
-        Some(_) => return Step::Stay,
-        // The report is faster than the request that started the payment.
-        None => CardPayment { provider: Some(started(card, intent, amount)), ..card.clone() },
-    };
-    let card = card.reported(report);
+    let card = card.observed(held, newest_refund);
     let mut next = WholeOrder { invoice: whole.invoice.clone().with_card(card.clone()), ..whole.clone() };
     if whole.order.status == OrderStatus::Pending && card.is_secured() {
         next.order = with_status(whole, OrderStatus::Paid, now);
@@ -47,10 +56,19 @@ pub fn report_payment(whole: &WholeOrder, intent: &IntentId, amount: Money, repo
     if next == *whole { Step::Stay } else { Step::To(Box::new(next)) }
 }
 
+/// Records that the payment provider did not make the refund with this number. With a `code` it refuses it for good, and
+/// staff have to refund the customer. Without one, the refund gets another number. If the refund is not under way any
+/// more, nothing changes.
+pub fn fail_refund(whole: &WholeOrder, number: u32, code: Option<&str>) -> Step {
+    let Some(card) = whole.invoice.card() else { return Step::Refuse };
+    let next = card.without_refund(number, code);
+    if next == *card { Step::Stay } else { to_card(whole, next) }
+}
+
 /// Asks for the capture of an authorized payment. If it is captured or was asked for before, nothing changes.
 pub fn request_capture(whole: &WholeOrder) -> Step {
     match whole.invoice.card() {
-        Some(card) if card.status == PaymentStatus::Captured => Step::Stay,
+        Some(card) if card.received() > 0 && !card.cancelled => Step::Stay,
         Some(card) if card.state() == PaymentState::Authorized && card.provider.is_some() => {
             let next = with_capture_requested(card);
             if next == *card { Step::Stay } else { to_card(whole, next) }
@@ -59,21 +77,23 @@ pub fn request_capture(whole: &WholeOrder) -> Step {
     }
 }
 
-/// Records that the bank has captured the card payment under `reference`, as far as it is not credited. A pending order
-/// becomes paid. If the order is cancelled, the payment came too late: it is recorded, and a refund is due.
+/// Records that the bank has, under `reference`, what is missing of the card payment. A pending order becomes paid. If the
+/// order is cancelled, the payment came too late: it is recorded, and a refund is due.
 ///
-/// The same reference again changes nothing. A different reference for a captured payment is refused, because it would
-/// be a second payment.
+/// The same reference again changes nothing. A different one is refused if nothing is missing, because it would be a second
+/// payment.
 pub fn capture(whole: &WholeOrder, reference: &str, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
-    if let Some(known) = &card.reference {
-        return if known == reference { Step::Stay } else { Step::Refuse };
+    if let Some(known) = &card.transfer {
+        return if known.reference == reference { Step::Stay } else { Step::Refuse };
+    }
+    let is_late = card.cancelled && card.received() == 0;
+    if !is_late && card.missing() == 0 {
+        return Step::Refuse;
     }
     let mut next = whole.clone();
-    match whole.order.status {
-        OrderStatus::Pending => next.order = with_status(whole, OrderStatus::Paid, now),
-        OrderStatus::Cancelled => {}
-        _ => return Step::Refuse,
+    if whole.order.status == OrderStatus::Pending {
+        next.order = with_status(whole, OrderStatus::Paid, now);
     }
     next.invoice = next.invoice.with_card(card.paid_under(reference));
     Step::To(Box::new(next))
@@ -89,15 +109,15 @@ pub fn confirm_refund(whole: &WholeOrder, reference: &str) -> Step {
     card.refunded_under(reference).map_or(Step::Refuse, |card| to_card(whole, card))
 }
 
-/// The first intent of a payment, for this amount.
-fn started(card: &CardPayment, intent: &IntentId, amount: Money) -> ProviderPayment {
-    ProviderPayment {
-        intent: intent.clone(),
-        attempt: 1,
-        amount: Some(amount.amount()).filter(|amount| *amount != card.amount.amount()),
-        capture_requested: false,
-        refunding: 0,
-        report: Report::STARTED,
+/// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost, or
+/// somebody refunded it in the provider's dashboard. If nothing is missing and something was written off before, nothing
+/// changes. An unpaid order is refused: it is cancelled instead.
+pub fn write_off(whole: &WholeOrder) -> Step {
+    let Some(card) = whole.invoice.card() else { return Step::Refuse };
+    match whole.work() {
+        Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
+        _ if card.written_off > 0 => Step::Stay,
+        _ => Step::Refuse,
     }
 }
 
@@ -110,7 +130,7 @@ fn to_card(whole: &WholeOrder, card: CardPayment) -> Step {
 pub(super) fn with_capture_requested(card: &CardPayment) -> CardPayment {
     let mut next = card.clone();
     if let Some(provider) = &mut next.provider {
-        provider.capture_requested |= provider.report.progress == Progress::Authorized;
+        provider.capture_requested |= provider.held.progress == Progress::Authorized;
     }
     next
 }

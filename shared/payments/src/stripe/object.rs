@@ -1,12 +1,13 @@
 //! The objects of Stripe's API, as far as Till reads them.
 
-use key_schema::entity::{Progress, Report};
-use key_schema::value::{Currency, IntentId, Money, OrderId};
+use key_schema::entity::{self, Held, Progress};
+use key_schema::value::{IntentId, Money, OrderId};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::amount::from_stripe;
 use super::signature::NotGenuine;
-use crate::{Error, FailedRefund, Intent, Notice, PaymentReport};
+use crate::{Error, Intent, Notice};
 
 #[cfg(test)]
 mod tests;
@@ -31,45 +32,54 @@ pub(super) struct PaymentIntent {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum LatestCharge {
-    Charge(Box<Charge>),
+    Charge(Charge),
     Id(serde::de::IgnoredAny),
 }
 
 /// An attempt to charge a card.
 #[derive(Debug, Deserialize)]
-pub(super) struct Charge {
-    amount: i64,
-    currency: String,
-    status: String,
-    captured: bool,
-    amount_captured: Option<i64>,
-    /// The amount that went back, and with a capture of less than the whole amount also what was not captured.
-    amount_refunded: i64,
-    payment_intent: Option<IntentId>,
+struct Charge {
     #[serde(default)]
-    metadata: Metadata,
+    disputed: bool,
+    refunds: Option<Listed<Refund>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// What Till writes on an intent and on its refunds.
+#[derive(Clone, Debug, Default, Deserialize)]
 struct Metadata {
     #[serde(rename = "orderId")]
     order_id: Option<OrderId>,
+    /// The number of a refund. Absent from a refund that somebody made in the dashboard.
+    refund: Option<String>,
 }
 
-/// The answer to a refund. Its content does not matter, because the charge has the sum of all refunds.
-#[derive(Debug, Deserialize)]
-pub(super) struct Refund {}
+/// A page of a list.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Listed<T> {
+    pub(super) data: Vec<WithId<T>>,
+    pub(super) has_more: bool,
+}
 
-/// A refund in an event.
-#[derive(Debug, Deserialize)]
-struct ToldRefund {
-    id: String,
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct WithId<T> {
+    pub(super) id: String,
+    #[serde(flatten)]
+    pub(super) object: T,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Refund {
     amount: i64,
-    currency: String,
-    status: String,
-    payment_intent: Option<IntentId>,
+    status: Option<String>,
+    reason: Option<String>,
     #[serde(default)]
     metadata: Metadata,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Dispute {
+    amount: i64,
+    status: String,
 }
 
 /// An event that Stripe sends.
@@ -83,15 +93,45 @@ struct Data {
     object: Value,
 }
 
+/// The object of an event, as far as it matters.
+#[derive(Deserialize)]
+struct Told {
+    /// Of an object other than an intent, any text.
+    #[serde(default, deserialize_with = "id")]
+    id: Option<IntentId>,
+    payment_intent: Option<IntentId>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+fn id<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<IntentId>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.and_then(|text| text.parse().ok()))
+}
+
 impl PaymentIntent {
-    /// The intent in Till's terms.
-    pub(super) fn read(self) -> Result<Intent, Error> {
-        let amount = money(self.amount, &self.currency).ok_or_else(|| Error::Unreadable("amount".to_owned()))?;
-        let report = self.report();
-        Ok(Intent { id: self.id, amount, client_secret: self.client_secret, order: self.metadata.order_id, report })
+    /// The refunds, if the intent has all of them. They are not asked for before the intent is captured.
+    pub(super) fn refunds(&self) -> Option<Vec<Refund>> {
+        match &self.latest_charge {
+            _ if self.status != "succeeded" => Some(Vec::new()),
+            Some(LatestCharge::Charge(Charge { refunds: Some(Listed { data, has_more: false }), .. })) => {
+                Some(data.iter().map(|refund| refund.object.clone()).collect())
+            }
+            _ => None,
+        }
     }
 
-    fn report(&self) -> Report {
+    pub(super) fn is_disputed(&self) -> bool {
+        matches!(&self.latest_charge, Some(LatestCharge::Charge(Charge { disputed: true, .. })))
+    }
+
+    /// The intent in Till's terms, with these refunds and disputes.
+    pub(super) fn read(self, refunds: &[Refund], disputes: &[Dispute]) -> Result<Intent, Error> {
+        let unreadable = || Error::Unreadable("an amount".to_owned());
+        let money = |amount| from_stripe(amount, &self.currency).ok_or_else(unreadable);
+        let sum = |amounts: Vec<i64>| {
+            let sum = amounts.into_iter().try_fold(0_i64, i64::checked_add).ok_or_else(unreadable)?;
+            money(sum).map(Money::amount)
+        };
         let progress = match self.status.as_str() {
             "succeeded" => Progress::Captured,
             "canceled" => Progress::Ended,
@@ -99,90 +139,91 @@ impl PaymentIntent {
             "requires_payment_method" if self.last_payment_error.is_some() => Progress::Declined,
             _ => Progress::Started,
         };
-        if progress != Progress::Captured {
-            return Report { progress, captured: 0, refunded: 0 };
-        }
-        let captured = self.amount_received.filter(|amount| *amount > 0).unwrap_or(self.amount);
-        let refunded = match &self.latest_charge {
-            Some(LatestCharge::Charge(charge)) => charge.refunded(captured),
+        let captured = match progress {
+            Progress::Captured => self.amount_received.filter(|amount| *amount > 0).unwrap_or(self.amount),
             _ => 0,
         };
-        Report { progress, captured, refunded }
-    }
-}
-
-impl Charge {
-    /// The amount of `captured` that was refunded.
-    fn refunded(&self, captured: i64) -> i64 {
-        (captured - (self.amount - self.amount_refunded)).max(0)
-    }
-
-    fn report(&self) -> Report {
-        if self.status == "failed" {
-            return Report { progress: Progress::Declined, captured: 0, refunded: 0 };
-        }
-        if !self.captured {
-            // A reservation that was released counts as refunded; the intent says why it ended.
-            return Report { progress: Progress::Authorized, captured: 0, refunded: 0 };
-        }
-        let captured = self.amount_captured.filter(|amount| *amount > 0).unwrap_or(self.amount);
-        Report { progress: Progress::Captured, captured, refunded: self.refunded(captured) }
-    }
-}
-
-impl ToldRefund {
-    /// The notice of a refund that failed: its money came back to the shop's account. The type of the event does not
-    /// matter: it is `charge.refund.updated`, or `refund.failed` since version 2024-10-28.
-    fn notice(self) -> Result<Option<Notice>, NotGenuine> {
-        let Some(intent) = self.payment_intent.filter(|_| matches!(self.status.as_str(), "failed" | "canceled")) else {
-            return Ok(None);
+        let of = |wanted: fn(&Refund) -> bool| refunds.iter().filter(move |refund| wanted(refund)).map(|it| it.amount);
+        let held = Held {
+            progress,
+            captured: sum(vec![captured])?,
+            refunded: sum(of(|refund| refund.is_refund() && !refund.has_failed()).collect())?,
+            failed: sum(of(|refund| refund.number().is_some() && refund.has_failed()).collect())?,
+            disputed: sum(disputes.iter().filter(|it| it.takes_money()).map(|it| it.amount).collect())?,
+            dispute: Dispute::state(disputes),
         };
-        let amount = money(self.amount, &self.currency).ok_or(NotGenuine::Unreadable)?;
-        let (order, refund) = (self.metadata.order_id, self.id);
-        Ok(Some(Notice::RefundFailed(FailedRefund { order, intent, refund, amount })))
+        let newest_refund = refunds.iter().filter_map(Refund::number).max().unwrap_or_default();
+        let amount = money(self.amount)?;
+        let (client_secret, order) = (self.client_secret, self.metadata.order_id);
+        Ok(Intent { id: self.id, amount, client_secret, order, held, newest_refund })
     }
 }
 
-/// Reads an event. `None` if it is about something other than a payment of an order, or a refund that failed.
+impl Refund {
+    /// Whether money goes back to the customer. The release of what was never captured is a refund at Stripe, too.
+    fn is_refund(&self) -> bool {
+        !matches!(self.reason.as_deref(), Some("partial_capture" | "expired_uncaptured_charge"))
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.status.as_deref(), Some("failed" | "canceled"))
+    }
+
+    /// The number of a refund that Till made.
+    fn number(&self) -> Option<u32> {
+        self.metadata.refund.as_deref().and_then(|number| number.parse().ok())
+    }
+}
+
+impl Dispute {
+    fn is_open(&self) -> bool {
+        !matches!(self.status.as_str(), "won" | "lost" | "warning_closed")
+    }
+
+    /// An inquiry takes no money, and neither does a dispute that the shop has won.
+    fn takes_money(&self) -> bool {
+        self.status != "won" && !self.status.starts_with("warning_")
+    }
+
+    fn state(disputes: &[Self]) -> Option<entity::Dispute> {
+        match disputes {
+            [] => None,
+            _ if disputes.iter().any(Self::is_open) => Some(entity::Dispute::Open),
+            _ if disputes.iter().any(Self::takes_money) => Some(entity::Dispute::Lost),
+            _ => Some(entity::Dispute::Won),
+        }
+    }
+}
+
+/// Reads an event. `None` if it is not about a payment: a payment intent, or a charge, a refund or a dispute of one.
 pub(super) fn notice(body: &[u8]) -> Result<Option<Notice>, NotGenuine> {
     let event: Event = serde_json::from_slice(body).map_err(|_| NotGenuine::Unreadable)?;
     let object = event.data.object;
     let kind = object["object"].as_str().unwrap_or_default().to_owned();
-    let (order, intent, amount, currency, report) = match kind.as_str() {
-        "payment_intent" => {
-            let intent: PaymentIntent = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
-            let report = intent.report();
-            (intent.metadata.order_id, Some(intent.id), intent.amount, intent.currency, report)
-        }
-        "charge" => {
-            let charge: Charge = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
-            let report = charge.report();
-            (charge.metadata.order_id, charge.payment_intent, charge.amount, charge.currency, report)
-        }
-        "refund" => {
-            let refund: ToldRefund = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
-            return refund.notice();
-        }
-        _ => return Ok(None),
+    if !matches!(kind.as_str(), "payment_intent" | "charge" | "refund" | "dispute") {
+        return Ok(None);
+    }
+    let told: Told = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
+    let intent = match kind.as_str() {
+        "payment_intent" => Some(told.id.ok_or(NotGenuine::Unreadable)?),
+        _ => told.payment_intent,
     };
-    let (Some(order), Some(intent)) = (order, intent) else { return Ok(None) };
-    let amount = money(amount, &currency).ok_or(NotGenuine::Unreadable)?;
-    Ok(Some(Notice::Payment(PaymentReport { order, intent, amount, report })))
-}
-
-/// Stripe spells currencies in lower case.
-fn money(amount: i64, currency: &str) -> Option<Money> {
-    let currency = Currency::try_from(currency.to_ascii_uppercase()).ok()?;
-    Money::new(amount, currency)
+    Ok(intent.map(|intent| Notice { order: told.metadata.order_id, intent }))
 }
 
 /// The error in an answer with this status.
 pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-    let message = answer["error"]["message"].as_str().unwrap_or("no message").to_owned();
-    if answer["error"]["code"] == "amount_too_small" {
-        Error::TooSmall(message)
-    } else {
-        Error::Refused { status, message }
+    let text = |name: &str| answer["error"][name].as_str().unwrap_or_default().to_owned();
+    let (code, message) = (text("code"), text("message"));
+    match status {
+        // 409: another request with this key is being carried out. 429: too many requests. Stripe keeps neither.
+        409 | 429 => Error::Busy(status),
+        401 | 403 => Error::Unauthorized(message),
+        500.. => Error::Failed { status, message },
+        _ if code == "amount_too_small" => Error::TooSmall(message),
+        // The account has no money for a refund at this moment, or its key was used for another request.
+        _ if code == "balance_insufficient" || text("type") == "idempotency_error" => Error::Failed { status, message },
+        _ => Error::Refused { status, code, message },
     }
 }

@@ -4,10 +4,7 @@ use key_schema::entity::OrderStatus::{Cancelled, Delivered, Packing, Pending, Sh
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
-use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Invoice, InvoiceCounter, LineUnits,
-    Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
-};
+use key_schema::entity::{Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice, InvoiceCounter, LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer};
 use key_schema::value::{Invalid, InvoiceNumber, Quantity};
 use serde_dynamo::Item;
 
@@ -106,23 +103,13 @@ impl Parts<'_> {
             credited: 0,
         };
         let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_gift_card.clone()).collect();
-        let is_captured = [Captured, RefundDue, Refunded].contains(&state);
-        let reference = || provider.as_ref().map_or_else(|| self.reason.clone(), |payment| payment.intent.to_string());
+        let transfer = || Transfer { reference: self.reason.clone(), amount: self.price.amount() };
+        let by_staff = |states: &[PaymentState]| (provider.is_none() && states.contains(&state)).then(transfer);
         payments.push(Payment::Card(CardPayment {
-            status: if is_open { PaymentStatus::Authorized } else { of_gift_card },
-            reference: is_captured.then(reference),
-            settlement: match state {
-                Voided | Expired => Some(Settlement::Voided),
-                RefundDue => Some(Settlement::RefundDue),
-                Refunded => Some(Settlement::Refunded { reference: reference() }),
-                _ => None,
-            },
+            cancelled: !is_open && state != Captured,
             expired: state == Expired,
-            refunds: if state == Refunded && provider.is_none() {
-                vec![RecordedRefund { reference: reference(), amount: self.price.amount() }]
-            } else {
-                Vec::new()
-            },
+            transfer: by_staff(&[Captured, RefundDue, Refunded]),
+            refunds: by_staff(&[Refunded]).into_iter().collect(),
             provider,
             ..CardPayment::of(self.price)
         }));
@@ -142,12 +129,11 @@ impl Parts<'_> {
         let captured = if progress == Progress::Captured { amount } else { 0 };
         let refunded = if state == Refunded { amount } else { 0 };
         Ok(ProviderPayment {
-            intent: "pi_000000000000000000000000".parse()?,
-            attempt: 1,
-            amount: None,
             capture_requested: state == Captured,
-            refunding: refunded,
-            report: Report { progress, captured, refunded },
+            refund: u32::from(refunded > 0),
+            looks: 2,
+            held: Held { captured, refunded, ..Held::of(progress) },
+            ..ProviderPayment::new("pi_000000000000000000000000".parse()?, 1)
         })
     }
 

@@ -1,7 +1,7 @@
 //! The laws of money that hold once everything has settled.
 
-use key_schema::entity::{CancellationCause, CardPayment, Entity, Invoice, Order, OrderStatus, Progress, Report};
-use local::pretend_provider::{Entry, Status};
+use key_schema::entity::{self, CancellationCause, CardPayment, Entity, Held, Invoice, Order, OrderStatus, Progress};
+use local::pretend_provider::{Dispute, DisputeStatus, Entry, Refund, RefundStatus, Status};
 use serde::de::DeserializeOwned;
 use serde_dynamo::Item;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use shop::Shop;
 use super::world::Purchase;
 
 /// What the provider has recorded of an intent, in Till's terms.
-fn report_of(entry: &Entry) -> Report {
+fn held_of(entry: &Entry) -> Held {
     let progress = match entry.status {
         Status::RequiresPaymentMethod if entry.declined.is_some() => Progress::Declined,
         Status::RequiresPaymentMethod => Progress::Started,
@@ -18,7 +18,23 @@ fn report_of(entry: &Entry) -> Report {
         Status::Canceled => Progress::Ended,
         Status::Succeeded => Progress::Captured,
     };
-    Report { progress, captured: entry.captured, refunded: entry.refunded }
+    let sum = |wanted: fn(&&Refund) -> bool| entry.refunds.iter().filter(wanted).map(|refund| refund.amount).sum();
+    let has_failed = |refund: &&Refund| matches!(refund.status, RefundStatus::Failed | RefundStatus::Canceled);
+    let is_open = |one: &Dispute| matches!(one.status, DisputeStatus::NeedsResponse | DisputeStatus::WarningNeedsResponse);
+    let takes = |one: &&Dispute| matches!(one.status, DisputeStatus::NeedsResponse | DisputeStatus::Lost);
+    Held {
+        progress,
+        captured: entry.captured,
+        refunded: sum(|it| !it.is_release() && !matches!(it.status, RefundStatus::Failed | RefundStatus::Canceled)),
+        failed: entry.refunds.iter().filter(has_failed).filter(|it| it.metadata.contains_key("refund")).map(|it| it.amount).sum(),
+        disputed: entry.disputes.iter().filter(takes).map(|it| it.amount).sum(),
+        dispute: match entry.disputes.as_slice() {
+            [] => None,
+            all if all.iter().any(is_open) => Some(entity::Dispute::Open),
+            all if all.iter().any(|it| takes(&it)) => Some(entity::Dispute::Lost),
+            _ => Some(entity::Dispute::Won),
+        },
+    }
 }
 
 /// An order's end in words, and the laws that it breaks.
@@ -84,13 +100,6 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
     let is_open = |entry: &&&Entry| entry.status == Status::RequiresCapture;
     let newest = card.provider.as_ref();
 
-    let attempts = newest.map_or(0, |payment| payment.attempt as usize);
-    for entry in intents {
-        // A request that started an intent may have been killed before the table knew of the intent. Its customer never
-        // got the client secret. If units were cancelled since then, the next request starts one of another amount.
-        let alike = intents.iter().filter(|other| other.amount == entry.amount).count();
-        law(alike <= attempts + 1, "one attempt at one amount has one intent");
-    }
     for entry in intents {
         let possible = card.wanted().min(card.amount.amount())..=card.amount.amount();
         law(possible.contains(&entry.amount), "the customer is asked for the card's part, less credits");
@@ -100,7 +109,7 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
         );
         match newest {
             Some(payment) if payment.intent.as_str() == entry.id => {
-                law(payment.report == report_of(entry), "the table knows what the provider has recorded");
+                law(payment.held == held_of(entry), "the table knows what the provider has recorded");
             }
             _ => law(entry.held() == 0 && !is_open(&entry), "an intent that the table does not know holds no money"),
         }
@@ -109,10 +118,14 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
     law(intents.iter().filter(|entry| entry.captured > 0).count() <= 1, "the customer is charged once");
     law(intents.iter().filter(is_open).count() <= 1, "the customer's money is reserved once");
 
-    let is_captured = card.report().is_some_and(|report| report.progress == Progress::Captured);
-    let wanted = if is_captured && !card.is_recorded_by_staff() { card.wanted() } else { 0 };
-    law(held == wanted, "the provider holds what the shop may keep");
+    let is_captured = card.held().captured > 0;
+    let wanted = if is_captured && card.transfer.is_none() { card.wanted() } else { 0 };
+    // What the provider cannot refund, staff do. What somebody took in its dashboard is missing.
+    let by_hand: i64 = card.refunds.iter().map(|refund| refund.amount).sum();
+    let expected = wanted + card.due_by_staff() + by_hand - card.missing();
+    law(held == expected || card.transfer.is_some(), "the provider holds what the shop may keep");
     law(card.command().is_none(), "what is due is done");
+    law(card.work().is_none(), "staff can close what is left");
     match order.status {
         OrderStatus::Cancelled => {
             law(intents.iter().all(|it| !is_open(&it) && it.held() == 0), "no money of a cancelled order is held");
@@ -121,7 +134,7 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
             law(intents.iter().all(|it| !is_open(&it) && it.captured == 0), "a payment makes an order paid");
         }
         OrderStatus::Shipped | OrderStatus::Delivered => {
-            let is_settled = is_captured || card.is_recorded_by_staff() || card.wanted() == 0;
+            let is_settled = is_captured || card.transfer.is_some() || card.wanted() == 0;
             // An authorization may lapse between the shipping and the capture. Then the customer may pay again.
             let has_lapsed = intents.iter().any(|it| it.status == Status::Canceled);
             law(is_settled || has_lapsed || !captures_when_shipped, "what is shipped is captured");

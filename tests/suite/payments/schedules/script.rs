@@ -59,8 +59,24 @@ pub enum What {
     Sweep,
     /// The provider ends an authorization that was not captured.
     Lapse,
+    /// Something else happens at the provider, which the shop did not ask for.
+    Trouble(Trouble),
     /// Nothing happens for some time, in milliseconds.
     Wait(u64),
+}
+
+/// What somebody does in the provider's dashboard, what the bank does, or what the provider answers next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trouble {
+    /// Somebody refunds so much, in minor units.
+    Refund(i64),
+    /// The newest refund fails after it was made.
+    RefundFails,
+    Dispute,
+    /// The newest dispute ends.
+    DisputeEnds { won: bool },
+    /// The next refund is answered with an error that the provider keeps, before it is made or after.
+    KeepsError { made: bool },
 }
 
 pub const VISA: &str = "pm_card_visa";
@@ -95,15 +111,17 @@ impl Script {
 /// What would happen to an order if nothing came between.
 fn story(random: &mut Rng) -> Vec<What> {
     use What::{
-        Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship,
-        Start,
+        Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship, Sweep,
+        Start, Trouble,
     };
+    use self::Trouble::{Dispute, DisputeEnds, KeepsError, Refund, RefundFails};
 
     let pay = What::Pay(VISA);
     let declined = What::Pay(DECLINED[random.usize(..2)]);
     let (units, accepted) = (random.u64(1..=2), random.u8(..4) > 0);
     let back = [Deliver, Return(units), Receive { accepted }];
-    let stories: [&[What]; 13] = [
+    let (won, made) = (random.bool(), random.bool());
+    let stories: [&[What]; 18] = [
         &[Start, Expire],
         &[declined, pay, Ship],
         &[pay, Cancel],
@@ -117,6 +135,11 @@ fn story(random: &mut Rng) -> Vec<What> {
         &[pay, Lapse, pay, Ship],
         &[pay, Lapse, Start, ExpireLapsed, pay],
         &[Start, RecordTransfer, pay, Cancel],
+        &[pay, Capture, What::Wait(200), Trouble(Refund(500)), Ship],
+        &[pay, Capture, CancelUnits(1), Sweep, Trouble(RefundFails), Cancel],
+        &[pay, Capture, What::Wait(200), Trouble(Dispute), Ship, Trouble(DisputeEnds { won }), Ship],
+        &[pay, Capture, What::Wait(200), Trouble(Dispute), Cancel, Trouble(DisputeEnds { won })],
+        &[pay, Capture, Trouble(KeepsError { made }), Cancel, Sweep],
     ];
     let mut story = stories[random.usize(..stories.len())].to_vec();
     if random.u8(..3) == 0 {
@@ -130,7 +153,7 @@ fn placing(random: &mut Rng) -> Placing {
     let by_gift_card = match random.u8(..8) {
         // The whole order.
         0 => quantity * 1000,
-        1 | 2 => random.u64(1..1000),
+        1 | 2 => random.u64(1..=1000),
         _ => 0,
     };
     Placing { quantity, by_gift_card, is_old: random.u8(..3) == 0 }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Mutex;
 
 use futures_util::future::join_all;
+use local::pretend_provider::{Act, Answer, Call, DisputeStatus, Switches};
 use shop::provider::Faults;
 
 use super::laws;
-use super::script::{Placing, Script, Step, VISA, What};
+use super::script::{Placing, Script, Step, Trouble, VISA, What};
 use crate::prelude::*;
 
 /// The share of requests on the wires that suffer a fault.
@@ -127,7 +128,7 @@ impl World {
             let steps = group.iter().map(|step| self.take(step, &purchases[step.order]));
             complaints.extend(join_all(steps).await.into_iter().flatten());
         }
-        complaints.extend(self.settle().await);
+        complaints.extend(self.settle(&purchases).await);
         let dump = self.shop.dump().await;
         for purchase in &purchases {
             let (end, broken) = laws::judge(&self.shop, &dump, purchase, self.captures_when_shipped);
@@ -228,6 +229,10 @@ impl World {
                 self.count(step, if lapsed { 200 } else { 400 });
                 return None;
             }
+            What::Trouble(trouble) => {
+                self.count(step, if self.suffer(purchase, trouble).is_some() { 200 } else { 400 });
+                return None;
+            }
             What::Wait(milliseconds) => {
                 tokio::time::sleep(Duration::from_millis(milliseconds)).await;
                 return None;
@@ -238,6 +243,45 @@ impl World {
             reply.status == 500 && reply.body["detail"].as_str().is_some_and(|it| it.contains("in the log"));
         let is_allowed = allowed.contains(&reply.status) || reply.status == 503 || is_killed;
         (!is_allowed).then(|| format!("{step:?}: {} {}", reply.status, reply.body))
+    }
+
+    /// Lets something happen at the provider. `None` if it is not possible now.
+    fn suffer(&self, purchase: &Purchase, trouble: Trouble) -> Option<()> {
+        let provider = &self.shop.payments().provider;
+        let entry = self.shop.ledger().of_order(purchase.id()).next_back()?.clone();
+        let intent = entry.id.clone();
+        let act = match trouble {
+            Trouble::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
+            Trouble::RefundFails => Act::FailRefund { refund: entry.refunds.last()?.id.clone() },
+            Trouble::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
+            Trouble::DisputeEnds { won } => {
+                let status = if won { DisputeStatus::Won } else { DisputeStatus::Lost };
+                Act::CloseDispute { dispute: entry.disputes.last()?.id.clone(), status }
+            }
+            Trouble::KeepsError { made } => {
+                let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
+                Act::Next { call: Some(Call::CreateRefund), answer }
+            }
+        };
+        provider.act(act).ok().map(drop)
+    }
+
+    /// The bank decides what is open, and staff close what is left, each thing with one request.
+    async fn close(&self, purchases: &[Purchase]) {
+        for purchase in purchases {
+            _ = self.suffer(purchase, Trouble::DisputeEnds { won: false });
+        }
+        self.quiet().await;
+        self.shop.age_payments_due().await;
+        self.shop.run_schedule("settle-payments").await.expect(200);
+        let admin = self.shop.admin();
+        for purchase in purchases {
+            let invoice = invoice_id(&purchase.order);
+            for (what, body) in [("refunds", json!({ "reference": "back" })), ("write-offs", json!({}))] {
+                let reply = admin.post(&format!("/invoices/{invoice}/{what}"), body).await;
+                assert!([200, 409].contains(&reply.status), "{}", reply.body);
+            }
+        }
     }
 
     fn count(&self, step: &Step, status: u16) {
@@ -297,9 +341,11 @@ impl World {
     }
 
     /// Lets everything settle: webhooks arrive, orders expire, and what is due is done.
-    async fn settle(&self) -> Option<String> {
+    async fn settle(&self, purchases: &[Purchase]) -> Option<String> {
         self.heal();
+        _ = self.shop.payments().provider.act(Act::Switch(Switches::default()));
         self.quiet().await;
+        self.close(purchases).await;
         self.shop.age_payments_due().await;
         let report = self.shop.run_schedule("expire-orders").await.expect(200);
         if report["failed"] != 0 {

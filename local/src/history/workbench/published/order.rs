@@ -1,9 +1,9 @@
 //! The items of an order as a record.
 
-use key_schema::entity::{OrderStatus, PaymentStatus};
+use key_schema::entity::OrderStatus;
 use key_schema::value::{Money, Quantity, Timestamp};
 
-use super::super::super::order_record::{CancellationRecord, CardRecord, LineRecord, OrderRecord, SettlementRecord};
+use super::super::super::order_record::{CancellationRecord, CardRecord, LineRecord, OrderRecord, TransferRecord};
 use super::super::super::record::Record;
 use super::super::finding::Kind;
 use super::Publication;
@@ -245,22 +245,13 @@ fn card(
             (total, None)
         }
     };
-    let (status, settlement) = match status {
-        OrderStatus::Pending => (PaymentStatus::Authorized, None),
-        OrderStatus::Cancelled => (PaymentStatus::Refunded, Some(SettlementRecord::Voided)),
-        _ => (PaymentStatus::Captured, None),
-    };
-    Some(CardRecord {
-        amount,
-        status,
-        reference,
-        settlement,
-        refund_reference: None,
-        provider: None,
-        expired: false,
-        recorded: None,
-        refunds: Vec::new(),
-    })
+    // Of an order that is cancelled or open, no money is left.
+    let came = !matches!(status, OrderStatus::Pending | OrderStatus::Cancelled);
+    let transfer = came.then(|| TransferRecord {
+        reference: reference.unwrap_or_else(|| "unknown".to_owned()),
+        amount: amount.amount(),
+    });
+    Some(CardRecord { amount, transfer, provider: None, expired: false, written_off: 0, refunds: Vec::new() })
 }
 
 /// The status that the order says or, if it says none, the one that its invoice and its payments suggest.

@@ -1,33 +1,92 @@
-//! The money of a card payment: what came in, what goes back, and what the provider must be asked for next.
+//! The money of a card payment: what came in, what went back, and who has to do something about the rest.
 
-use super::{CardPayment, Command, Progress, Report};
-use crate::entity::{Balance, PaymentStatus, Settlement};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{CardPayment, Command, Progress};
+use crate::entity::Balance;
 use crate::value::Money;
 
+/// What is to be done about a payment, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Work {
+    /// Till asks the provider to capture, void or refund, within a minute or so.
+    Provider,
+    /// Staff refund the customer and record that: `POST /invoices/{invoiceId}/refunds`.
+    Refund,
+    /// Staff answer the bank in the provider's dashboard. The payment leaves the list once the dispute is closed.
+    Dispute,
+    /// Money is missing that came in before: a dispute was lost, or somebody refunded it in the provider's dashboard. Staff
+    /// record another payment (`POST /invoices/{invoiceId}/payments`), write it off
+    /// (`POST /invoices/{invoiceId}/write-offs`), or cancel the order.
+    Missing,
+    /// The authorization ended before the capture, and the customer has to pay again. Staff may do what they do about
+    /// missing money.
+    Lapsed,
+}
+
 impl CardPayment {
-    /// Whether the payment, as far as it is captured, did not come through the provider.
-    pub fn is_recorded_by_staff(&self) -> bool {
-        self.provider.is_none() || self.is_paid_otherwise()
+    /// The amount that the shop wants of this payment, in minor units: all that is not credited or written off, or
+    /// nothing if the order is cancelled. It only shrinks.
+    pub fn wanted(&self) -> i64 {
+        if self.cancelled { 0 } else { (self.amount.amount() - self.credited - self.written_off).max(0) }
     }
 
-    /// Whether staff recorded a payment that did not come through the provider.
-    pub(super) fn is_paid_otherwise(&self) -> bool {
-        let intent = self.provider.as_ref().map(|provider| provider.intent.as_str());
-        self.reference.as_deref().is_some_and(|reference| Some(reference) != intent)
+    /// The amount that the shop received, in minor units. It only grows.
+    pub fn received(&self) -> i64 {
+        self.transfer.as_ref().map_or(0, |transfer| transfer.amount) + self.held().captured
+    }
+
+    /// The amount that the shop returned, in minor units.
+    pub fn returned(&self) -> i64 {
+        self.refunds.iter().map(|refund| refund.amount).sum::<i64>() + self.held().refunded
+    }
+
+    /// What the shop has of the payment, in minor units: what came in, less what went back or was taken back.
+    fn kept(&self) -> i64 {
+        self.received() - self.returned() - self.held().disputed
+    }
+
+    /// The amount that the shop has to return, in minor units.
+    pub fn due(&self) -> i64 {
+        (self.kept() - self.wanted()).max(0)
+    }
+
+    /// The amount that the shop wants and does not have, in minor units.
+    pub fn missing(&self) -> i64 {
+        (self.wanted() - self.kept()).max(0)
+    }
+
+    /// The part of what is due that the provider has, and is to refund. What failed there, or is refused, staff pay.
+    fn due_by_provider(&self) -> i64 {
+        let Some(provider) = &self.provider else { return 0 };
+        if provider.refused.is_some() || provider.is_disputed() {
+            return provider.refunding;
+        }
+        let by_hand: i64 = self.refunds.iter().map(|refund| refund.amount).sum();
+        let failed = (provider.held.failed - by_hand).max(0);
+        (self.due() - failed).min(provider.held.kept()).max(provider.refunding)
+    }
+
+    /// The amount that staff have to refund, in minor units. While the bank disputes the payment, they wait.
+    pub fn due_by_staff(&self) -> i64 {
+        let waits = self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed);
+        if waits { 0 } else { self.due() - self.due_by_provider() }
     }
 
     /// What the provider must be asked to do next, if anything. It depends on the stored payment alone.
     ///
-    /// One refund is under way at a time. Its sum with all earlier ones, `refunding`, is stored before the provider is
-    /// asked, and stays until the provider reports it. So two processes that ask for it, one of them late, ask for the
-    /// same refund with the same idempotency key, even if more was credited between them.
+    /// One refund is under way at a time. Its number and amount are stored before the provider is asked, and stay until
+    /// the provider has it or refuses it. So two processes that ask for it, one of them late, ask for the same refund
+    /// with the same idempotency key, even if more was credited between them.
     pub fn command(&self) -> Option<Command> {
         let provider = self.provider.as_ref()?;
-        let (report, wanted) = (provider.report, self.wanted_of_provider());
-        match report.progress {
+        let wanted = if self.transfer.is_some() { 0 } else { self.wanted() };
+        match provider.held.progress {
             Progress::Captured => {
-                let total = if provider.refunding > report.refunded { provider.refunding } else { self.to_refund() };
-                (total > report.refunded).then(|| Command::Refund { amount: total - report.refunded, total })
+                let refund = Command::Refund { number: provider.refund, amount: provider.refunding };
+                (provider.refunding > 0).then_some(refund)
             }
             Progress::Authorized if wanted > 0 => {
                 provider.capture_requested.then_some(Command::Capture { amount: wanted })
@@ -37,74 +96,27 @@ impl CardPayment {
         }
     }
 
-    /// The payment with its next refund, if the last one is reported.
+    /// The payment with its next refund, if none is under way.
     pub(super) fn with_next_refund(mut self) -> Self {
-        let total = self.to_refund();
+        let amount = self.due_by_provider();
         if let Some(provider) = &mut self.provider
-            && provider.report.refunded >= provider.refunding
+            && provider.refunding == 0
+            && amount > 0
         {
-            provider.refunding = provider.refunding.max(total);
+            (provider.refund, provider.refunding) = (provider.refund + 1, amount);
         }
         self
     }
 
-    /// The sum of all refunds after which the provider has what the shop wants, in minor units.
-    fn to_refund(&self) -> i64 {
-        let captured = self.report().map_or(0, |report| report.captured);
-        (captured - self.wanted_of_provider()).max(0)
-    }
-
-    pub(super) fn wanted_of_provider(&self) -> i64 {
-        if self.is_paid_otherwise() { 0 } else { self.wanted() }
-    }
-
-    /// Whether the shop has to act: the provider must be asked for something, or staff must refund a payment that they
-    /// recorded themselves.
-    pub fn is_due(&self) -> bool {
-        self.command().is_some() || self.due_by_staff() > 0
-    }
-
-    /// The amount that came without the provider, in minor units.
-    ///
-    /// The release of 2026-11-21 marked every payment of a cancelled order as `refunded`, captured or not, and published
-    /// no event for the refund. If such a payment has a reference, it was captured.
-    fn received_by_staff(&self) -> i64 {
-        let is_received = match (self.status, &self.settlement) {
-            (PaymentStatus::Captured, _)
-            | (PaymentStatus::Refunded, Some(Settlement::RefundDue | Settlement::Refunded { .. })) => true,
-            (PaymentStatus::Refunded, None) => self.reference.is_some(),
-            (PaymentStatus::Refunded, Some(Settlement::Voided)) | (PaymentStatus::Authorized, _) => false,
-        };
-        if is_received && self.is_recorded_by_staff() { self.recorded.unwrap_or(self.amount.amount()) } else { 0 }
-    }
-
-    /// The amount that went back without the provider, in minor units.
-    fn returned_by_staff(&self) -> i64 {
-        match self.settlement {
-            Some(Settlement::Refunded { .. }) => self.received_by_staff(),
-            _ => self.refunds.iter().map(|refund| refund.amount).sum(),
+    /// What is to be done about the payment of an order that was paid or cancelled, if anything.
+    pub fn work(&self) -> Option<Work> {
+        match () {
+            () if self.command().is_some() => Some(Work::Provider),
+            () if self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed) => Some(Work::Dispute),
+            () if self.due_by_staff() > 0 => Some(Work::Refund),
+            () if self.received() > 0 && self.missing() > 0 => Some(Work::Missing),
+            () => None,
         }
-    }
-
-    /// The amount that staff have to refund, in minor units.
-    pub(super) fn due_by_staff(&self) -> i64 {
-        (self.received_by_staff() - self.returned_by_staff() - self.wanted()).max(0)
-    }
-
-    /// The amount that the shop received, in minor units.
-    pub(super) fn received(&self) -> i64 {
-        self.received_by_staff() + self.report().map_or(0, |report| report.captured)
-    }
-
-    /// The amount that the shop returned, in minor units.
-    pub(super) fn returned(&self) -> i64 {
-        self.returned_by_staff() + self.report().map_or(0, |report| report.refunded)
-    }
-
-    /// The amount that the shop has to return, in minor units.
-    pub(super) fn due(&self) -> i64 {
-        let kept = self.report().map_or(0, Report::kept);
-        self.due_by_staff() + (kept - self.wanted_of_provider()).max(0)
     }
 
     /// The amounts that this payment brought in, that were returned, and that are due.

@@ -8,7 +8,7 @@ use super::CardPayment;
 use crate::entity::stock::is_zero;
 use crate::value::IntentId;
 
-/// A payment at the provider: a payment intent, and all that the provider has reported about it.
+/// A payment at the provider: a payment intent, what the provider holds of it, and what it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderPayment {
@@ -23,31 +23,62 @@ pub struct ProviderPayment {
     /// Whether the shop has asked for the capture: the order is shipped, or staff asked for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capture_requested: bool,
-    /// The sum of all refunds once the one that is under way is made, in minor units: see
-    /// [`command`](CardPayment::command).
+    /// The number of the refund that is under way, or else of the last one that Till asked for. It is stored before the
+    /// provider is asked, and is a part of the request's idempotency key.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refund: u32,
+    /// The amount of the refund that is under way, in minor units. Zero if none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunding: i64,
+    /// The provider's code for why it refuses, for good, to refund what is due. Staff have to pay it by another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The number of times that another holding was recorded. So no two writes of a payment are alike.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub looks: u32,
     #[serde(flatten)]
-    pub report: Report,
+    pub held: Held,
 }
 
-/// What the provider has reported about a payment intent.
+/// What the provider held of a payment intent when Till last looked.
 ///
-/// Reports arrive several times and in any order. They only grow: [`join`](Self::join) of two reports has all that either
-/// of them has, whichever came first.
+/// A holding replaces the one before it, because amounts fall as well as grow: a refund may fail after it was made. So
+/// Till looks at the provider between its read of the order and a write that is conditional on that read. Then the
+/// holding of the later write was seen later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct Held {
     pub progress: Progress,
     /// The amount that the provider has captured, in minor units.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub captured: i64,
-    /// The amount that the provider has refunded, in minor units.
-    #[serde(default)]
+    /// The sum of the refunds that are made or under way, in minor units.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub refunded: i64,
+    /// The sum of the refunds that failed, in minor units. The provider has this money again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: i64,
+    /// The amount that the customer's bank has taken back by disputes, in minor units.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub disputed: i64,
+    /// The newest dispute, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispute: Option<Dispute>,
 }
 
-/// The progress of a payment intent, in the order in which an intent passes through it. An intent never returns.
+/// The state of a dispute: the customer's bank demands a payment back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Dispute {
+    /// The bank asks, or has taken the money for now. The shop answers in the provider's dashboard.
+    Open,
+    /// The shop keeps the money.
+    Won,
+    /// The bank keeps the money.
+    Lost,
+}
+
+/// The progress of a payment intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Progress {
@@ -70,57 +101,77 @@ pub enum Command {
     Capture { amount: i64 },
     /// End the intent, and with it an authorization.
     Void,
-    /// Refund `amount`, so that the refunds add up to `total`. Both are in minor units.
-    Refund { amount: i64, total: i64 },
+    /// Make the refund with this number, of this amount in minor units.
+    Refund { number: u32, amount: i64 },
 }
 
-impl Report {
-    /// The report of a new intent.
-    pub const STARTED: Self = Self { progress: Progress::Started, captured: 0, refunded: 0 };
+impl Held {
+    /// What the provider holds of a new intent.
+    pub const NOTHING: Self =
+        Self { progress: Progress::Started, captured: 0, refunded: 0, failed: 0, disputed: 0, dispute: None };
 
-    /// All that either report has. The operation is commutative, associative and idempotent.
-    #[must_use]
-    pub fn join(self, other: Self) -> Self {
-        Self {
-            progress: self.progress.max(other.progress),
-            captured: self.captured.max(other.captured),
-            refunded: self.refunded.max(other.refunded),
-        }
+    /// Nothing, of an intent with this progress.
+    pub fn of(progress: Progress) -> Self {
+        Self { progress, ..Self::NOTHING }
     }
 
     /// Whether the provider holds money of the customer, reserved or captured.
-    pub fn holds_money(self) -> bool {
+    pub fn is_some(self) -> bool {
         self.progress == Progress::Authorized || self.kept() > 0
     }
 
-    /// The captured amount that was not refunded, in minor units.
+    /// The captured amount that the shop has, in minor units: it was neither refunded nor taken back.
     pub fn kept(self) -> i64 {
-        self.captured - self.refunded
+        self.captured - self.refunded - self.disputed
     }
 }
 
 impl ProviderPayment {
-    /// A first intent, for the whole payment.
-    pub(super) fn of(intent: IntentId) -> Self {
-        let report = Report::STARTED;
-        Self { intent, attempt: 1, amount: None, capture_requested: false, refunding: 0, report }
+    /// The payment of an intent that the customer has not paid yet.
+    pub fn new(intent: IntentId, attempt: u32) -> Self {
+        Self {
+            intent,
+            attempt,
+            amount: None,
+            capture_requested: false,
+            refund: 0,
+            refunding: 0,
+            refused: None,
+            looks: 0,
+            held: Held::NOTHING,
+        }
+    }
+
+    /// Whether the customer can still pay, or has paid and the money is only reserved.
+    pub fn is_open(&self) -> bool {
+        matches!(self.held.progress, Progress::Started | Progress::Declined | Progress::Authorized)
+    }
+
+    /// Whether the customer's bank and the shop have not settled their dispute.
+    pub fn is_disputed(&self) -> bool {
+        self.held.dispute == Some(Dispute::Open)
     }
 
     /// Another attempt has another intent, so the intent itself need not differ.
     pub(super) fn unlike(&self) -> Self {
-        let Self { intent, attempt, amount, capture_requested, refunding, report } = self;
-        let Report { progress, captured, refunded } = report;
+        let Self { intent, attempt, amount, capture_requested, refund, refunding, refused, looks, held } = self;
         let started = Progress::Started;
         Self {
             intent: intent.clone(),
             attempt: attempt + 1,
             amount: Some(amount.unwrap_or_default() + 1),
             capture_requested: !capture_requested,
+            refund: refund + 1,
             refunding: refunding + 1,
-            report: Report {
-                progress: if *progress == started { Progress::Declined } else { started },
-                captured: captured + 1,
-                refunded: refunded + 1,
+            refused: refused.is_none().then(|| "unlike".to_owned()),
+            looks: looks + 1,
+            held: Held {
+                progress: if held.progress == started { Progress::Declined } else { started },
+                captured: held.captured + 1,
+                refunded: held.refunded + 1,
+                failed: held.failed + 1,
+                disputed: held.disputed + 1,
+                dispute: Some(if held.dispute == Some(Dispute::Open) { Dispute::Won } else { Dispute::Open }),
             },
         }
     }

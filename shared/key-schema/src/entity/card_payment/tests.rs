@@ -1,9 +1,10 @@
-//! Laws of card payments: for any reports of the provider, in any order and number.
+//! Laws of card payments: for whatever the provider is seen to hold.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;
 
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_dynamo::{AttributeValue, Item, to_item};
@@ -18,115 +19,142 @@ fn eur(amount: i64) -> Money {
 
 const WHOLE: i64 = 1_000;
 
-/// Reports of one intent of 1,000, as a provider makes them: what is captured is at most the whole, and what is refunded
-/// at most what is captured.
-fn any_report() -> impl Strategy<Value = Report> {
-    use Progress::{Authorized, Captured, Declined, Ended, Started};
-    let open = select(vec![Started, Declined, Authorized, Ended]);
-    prop_oneof![
-        open.prop_map(|progress| Report { progress, captured: 0, refunded: 0 }),
-        (0..=WHOLE).prop_map(|refunded| Report { progress: Captured, captured: WHOLE, refunded }),
-    ]
+fn captured(refunded: i64) -> Held {
+    Held { captured: WHOLE, refunded, ..Held::of(Progress::Captured) }
 }
 
-fn at_provider(status: PaymentStatus, capture_requested: bool) -> CardPayment {
-    let settlement = (status == PaymentStatus::Refunded).then_some(Settlement::Voided);
+/// What a provider may be seen to hold of one intent of 1,000, one look after another: the intent is open, and then ends
+/// or is captured. After that, what is refunded and disputed may fall as well as grow; what failed only grows.
+fn any_looks() -> impl Strategy<Value = Vec<Held>> {
+    use Progress::{Authorized, Captured, Declined, Ended, Started};
+    let open = vec(select(vec![Started, Declined, Authorized]).prop_map(Held::of), 0..3);
+    let dispute = option::of(select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]));
+    let caught = vec((0..=WHOLE, 0..=WHOLE, 0..=WHOLE, dispute), 0..3);
+    (open, any::<bool>(), 1..=WHOLE, caught).prop_map(|(mut looks, ends, captured, caught)| {
+        looks.extend(ends.then_some(Held::of(Ended)));
+        let mut failed = 0;
+        for (refunded, more, disputed, dispute) in caught.into_iter().filter(|_| !ends) {
+            let refunded = refunded.min(captured);
+            let is_taken = matches!(dispute, Some(Dispute::Open | Dispute::Lost));
+            let disputed = if is_taken { disputed.min(captured - refunded) } else { 0 };
+            failed += more / 3;
+            looks.push(Held { progress: Captured, captured, refunded, failed, disputed, dispute });
+        }
+        looks
+    })
+}
+
+fn at_provider(capture_requested: bool) -> CardPayment {
     let intent = "pi_1".parse().expect("an id");
-    let (amount, refunding, report) = (None, 0, Report::STARTED);
-    let provider = Some(ProviderPayment { intent, attempt: 1, amount, capture_requested, refunding, report });
-    CardPayment { status, settlement, provider, ..CardPayment::of(eur(WHOLE)) }
+    let provider = Some(ProviderPayment { capture_requested, ..ProviderPayment::new(intent, 1) });
+    CardPayment { provider, ..CardPayment::of(eur(WHOLE)) }
 }
 
 /// A payment that waits, or whose order is cancelled; its capture is asked for, or not; staff recorded another payment,
 /// or not; a part is credited before or after that, or not.
 fn any_payment() -> impl Strategy<Value = CardPayment> {
-    use PaymentStatus::{Authorized, Captured, Refunded};
     let credited = || prop_oneof![Just(0), 0..=WHOLE];
-    (select(vec![Authorized, Captured, Refunded]), any::<bool>(), credited(), credited()).prop_map(
-        |(status, capture_requested, before, after)| {
-            let card = at_provider(Authorized, capture_requested).with_credited(before);
-            let card = match status {
-                Authorized => card,
-                Captured => card.paid_under("bank-1"),
-                Refunded => card.cancelled(false),
-            };
-            let is_cancelled = card.status == Refunded;
-            if is_cancelled { card } else { card.with_credited(before.max(after)) }
-        },
-    )
+    (0..3, any::<bool>(), credited(), credited()).prop_map(|(kind, capture_requested, before, after)| {
+        let card = at_provider(capture_requested).with_credited(before);
+        match kind {
+            0 => card.with_credited(before.max(after)),
+            1 => card.paid_under("bank-1").with_credited(before.max(after)),
+            _ => card.cancelled(false),
+        }
+    })
 }
 
-fn after(card: &CardPayment, reports: &[Report]) -> CardPayment {
-    reports.iter().fold(card.clone(), |card, report| card.reported(*report))
+fn after(card: &CardPayment, looks: &[Held]) -> CardPayment {
+    looks.iter().fold(card.clone(), |card, held| card.observed(*held, 0))
 }
 
 proptest! {
+    /// A provider that carries out each command ends at a payment that needs none, and holds what the shop wants. What it
+    /// refuses for good is left to staff.
     #[test]
-    fn reports_may_come_in_any_order_and_number(
-        card in any_payment(), reports in vec(any_report(), 0..6), order in vec(any::<prop::sample::Index>(), 0..12),
+    fn commands_end_and_nothing_is_left_to_do_but_for_staff(
+        card in any_payment(), looks in any_looks(), refuses: bool,
     ) {
-        let mut shuffled: Vec<Report> = reports.clone();
-        if !reports.is_empty() {
-            // Each report at least once, and some of them again.
-            shuffled.reverse();
-            shuffled.extend(order.iter().map(|index| *index.get(&reports)));
-        }
-        let expected = after(&card, &reports);
-        prop_assert_eq!(after(&card, &shuffled).provider, expected.provider.clone());
-        prop_assert_eq!(after(&card, &shuffled).state(), expected.state());
-        prop_assert_eq!(after(&card, &shuffled).command(), expected.command());
-    }
-
-    #[test]
-    fn joining_is_commutative_associative_and_idempotent(a in any_report(), b in any_report(), c in any_report()) {
-        prop_assert_eq!(a.join(b), b.join(a));
-        prop_assert_eq!(a.join(b).join(c), a.join(b.join(c)));
-        prop_assert_eq!(a.join(a), a);
-    }
-
-    /// A provider that carries out each command ends at a payment that needs none, and holds what the shop wants.
-    #[test]
-    fn commands_end_and_leave_the_provider_with_what_the_shop_wants(
-        card in any_payment(), reports in vec(any_report(), 0..4),
-    ) {
-        let mut card = after(&card, &reports);
-        let kept = card.report().expect("a provider").kept();
+        let mut card = after(&card, &looks);
+        let before = card.held();
         for _ in 0..4 {
             let Some(command) = card.command() else { break };
-            let known = card.report().expect("a provider");
-            let report = match command {
-                Command::Void => Report { progress: Progress::Ended, ..known },
-                Command::Capture { amount } => Report { progress: Progress::Captured, captured: amount, refunded: 0 },
-                Command::Refund { amount, total } => {
-                    prop_assert_eq!(known.refunded + amount, total);
-                    Report { refunded: total, ..known }
+            let known = card.held();
+            card = match command {
+                Command::Void => card.observed(Held { progress: Progress::Ended, ..known }, 0),
+                Command::Capture { amount } => {
+                    card.observed(Held { captured: amount, ..Held::of(Progress::Captured) }, 0)
+                }
+                Command::Refund { number, .. } if refuses => card.without_refund(number, Some("charge_disputed")),
+                Command::Refund { number, amount } => {
+                    prop_assert!(amount <= known.kept(), "no more goes back than the provider has: {:?}", card);
+                    card.observed(Held { refunded: known.refunded + amount, ..known }, number)
                 }
             };
-            card = card.reported(report);
         }
         prop_assert_eq!(card.command(), None);
-        let report = card.report().expect("a provider");
-        if report.progress == Progress::Captured && kept > 0 {
-            prop_assert_eq!(report.kept(), kept.min(card.wanted_of_provider()), "{:?}", card);
+        let is_disputed = before.dispute == Some(Dispute::Open);
+        if is_disputed {
+            prop_assert_eq!(card.work(), Some(Work::Dispute));
+        } else if refuses || before.failed > 0 {
+            prop_assert_eq!(card.due(), card.due_by_staff(), "{:?}", card);
+        } else {
+            prop_assert_eq!(card.held().kept().min(card.due()), 0, "{:?}", card);
         }
-        if card.status == PaymentStatus::Refunded || card.is_recorded_by_staff() {
-            prop_assert_eq!(report.kept(), 0, "{:?}", card);
-        }
-        if card.status == PaymentStatus::Refunded {
-            prop_assert!(!card.is_due(), "{card:?}");
+        // Staff can close what is left.
+        let closed = card.refunded_under("back-1").unwrap_or(card.clone());
+        let is_missing = closed.work() == Some(Work::Missing);
+        let closed = closed.with_written_off().filter(|_| is_missing).unwrap_or(closed);
+        prop_assert!(is_disputed || closed.work().is_none(), "{closed:?}");
+    }
+
+    /// A refund keeps its number and its amount until the provider has it, refuses it, or no such amount is due any more.
+    #[test]
+    fn one_refund_is_under_way_at_a_time(card in any_payment(), looks in any_looks(), credited in 0..=WHOLE) {
+        let card = after(&card, &looks);
+        let under_way = card.command().filter(|command| matches!(command, Command::Refund { .. }));
+        if let Some(Command::Refund { number, amount }) = under_way {
+            let more = card.clone().with_credited(card.credited.max(credited));
+            prop_assert_eq!(more.command(), under_way);
+            prop_assert_eq!(more.observed(card.held(), number - 1).command(), under_way);
+            prop_assert_eq!(card.without_refund(number + 1, None), card.clone());
+            let again = card.without_refund(number, None).command();
+            let is_next = matches!(again, Some(Command::Refund { number: next, .. }) if next == number + 1);
+            prop_assert!(amount > 0 && (is_next || card.held().failed > 0), "{again:?}");
         }
     }
 
-    /// Money received less money returned is what the shop may keep, and what it owes.
+    /// Two writes at once conflict, whichever fields they change.
     #[test]
-    fn received_less_returned_is_kept_or_due(card in any_payment(), reports in vec(any_report(), 0..4)) {
-        let card = after(&card, &reports);
-        // Staff may refund a customer at the provider without telling Till. The audit tells of it.
-        let report = card.report().expect("a provider");
-        prop_assume!(report.progress != Progress::Captured || report.kept() >= card.wanted_of_provider());
-        let Balance { received, returned, due } = card.balance();
-        let kept = if card.status == PaymentStatus::Captured { card.wanted() } else { 0 };
-        prop_assert_eq!(received.amount() - returned.amount(), kept + due.amount(), "{:?}", card);
+    fn whatever_changes_in_a_payment_differs_in_its_opposite(
+        some in any_payment(), is_new: bool, looks in any_looks(), credited in 0..=WHOLE,
+        [is_cancelled, is_paid, is_refunded, is_written_off, is_refused]: [bool; 5],
+    ) {
+        let before = if is_new { CardPayment::of(eur(WHOLE)) } else { some.clone() };
+        let started = CardPayment { provider: before.provider.clone().or(some.provider), ..before.clone() };
+        let mut next = after(&started, &looks);
+        if is_paid {
+            next = next.paid_under("bank-2");
+        }
+        next = next.clone().with_credited(next.credited.max(credited));
+        if is_refused {
+            next = next.without_refund(1, Some("charge_disputed"));
+        }
+        if is_written_off {
+            next = next.with_written_off().unwrap_or(next);
+        }
+        if is_cancelled {
+            next = next.cancelled(true);
+        }
+        if is_refunded {
+            next = next.refunded_under("back-1").unwrap_or(next);
+        }
+        let item = |card: &CardPayment| to_item(card).expect("an item");
+        let (mut changed, mut guarded) = (Vec::new(), Vec::new());
+        differences("", &item(&before), &item(&next), &mut changed);
+        differences("", &item(&before), &item(&before.unlike()), &mut guarded);
+        let is_guarded = |path: &String| guarded.iter().any(|guard| path.starts_with(guard.as_str()));
+        prop_assert!(changed.is_empty() || changed.iter().any(is_guarded), "{:?} of {:?}", changed, guarded);
     }
 }
 
@@ -145,65 +173,63 @@ fn differences(path: &str, one: &Item, other: &Item, found: &mut Vec<String>) {
     }
 }
 
-proptest! {
-    /// Two writes at once conflict, whichever fields they change.
-    #[test]
-    fn whatever_changes_in_a_payment_differs_in_its_opposite(
-        some in any_payment(), is_new: bool, reports in vec(any_report(), 0..3), credited in 0..=WHOLE,
-        [is_cancelled, is_paid, is_refunded]: [bool; 3],
-    ) {
-        let before = if is_new { CardPayment::of(eur(WHOLE)) } else { some.clone() };
-        let started = CardPayment { provider: before.provider.clone().or(some.provider), ..before.clone() };
-        let mut next = after(&started, &reports);
-        if is_paid {
-            next = next.paid_under("bank-2");
-        }
-        next = next.clone().with_credited(next.credited.max(credited));
-        if is_cancelled {
-            next = next.cancelled(true);
-        }
-        if is_refunded {
-            next = next.refunded_under("back-1").unwrap_or(next);
-        }
-        let item = |card: &CardPayment| to_item(card).expect("an item");
-        let (mut changed, mut guarded) = (Vec::new(), Vec::new());
-        differences("", &item(&before), &item(&next), &mut changed);
-        differences("", &item(&before), &item(&before.unlike()), &mut guarded);
-        let is_guarded = |path: &String| guarded.iter().any(|guard| path.starts_with(guard.as_str()));
-        prop_assert!(changed.is_empty() || changed.iter().any(is_guarded), "{:?} of {:?}", changed, guarded);
-    }
-}
-
 #[test]
 fn a_captured_payment_of_a_cancelled_order_is_due_until_it_is_refunded() {
-    let report = |refunded| Report { progress: Progress::Captured, captured: WHOLE, refunded };
-    let cancelled = at_provider(PaymentStatus::Refunded, false);
+    let refund = |number, amount| Some(Command::Refund { number, amount });
+    let cancelled = at_provider(false).cancelled(false);
     assert_eq!((cancelled.state(), cancelled.command()), (PaymentState::Voided, Some(Command::Void)));
-    let captured = cancelled.reported(report(0));
-    assert_eq!(captured.state(), PaymentState::RefundDue);
-    assert_eq!(captured.command(), Some(Command::Refund { amount: WHOLE, total: WHOLE }));
-    let half = captured.reported(report(400));
-    assert_eq!(half.state(), PaymentState::RefundDue);
-    assert_eq!(half.command(), Some(Command::Refund { amount: 600, total: WHOLE }));
-    let refunded = half.reported(report(WHOLE));
-    assert_eq!((refunded.state(), refunded.command()), (PaymentState::Refunded, None));
+    let late = cancelled.observed(captured(0), 0);
+    assert_eq!((late.state(), late.command()), (PaymentState::RefundDue, refund(1, WHOLE)));
+    // Somebody refunds a part in the provider's dashboard meanwhile.
+    let half = late.observed(captured(400), 0);
+    assert_eq!((half.state(), half.command()), (PaymentState::RefundDue, refund(2, 600)));
+    let refunded = half.observed(captured(WHOLE), 2);
+    assert_eq!((refunded.state(), refunded.work()), (PaymentState::Refunded, None));
 }
 
-/// The refund that is under way stays the same while more is credited, so that whoever asks for it asks for the same one.
+/// A refund that fails later is paid by staff, and never a second time by the provider.
 #[test]
-fn one_refund_is_under_way_at_a_time() {
-    let report = |refunded| Report { progress: Progress::Captured, captured: WHOLE, refunded };
-    let refund = |amount, total| Some(Command::Refund { amount, total });
-    let first = at_provider(PaymentStatus::Authorized, false).reported(report(0)).with_credited(100);
-    assert_eq!((first.state(), first.command()), (PaymentState::RefundDue, refund(100, 100)));
-    let second = first.with_credited(250);
-    assert_eq!(second.command(), refund(100, 100));
-    assert_eq!(second.balance(), Balance { received: eur(WHOLE), returned: eur(0), due: eur(250) });
-    let third = second.reported(report(100)).cancelled(false);
-    assert_eq!(third.command(), refund(150, 250));
-    let last = third.reported(report(250));
-    assert_eq!(last.command(), refund(750, WHOLE));
-    assert_eq!((last.reported(report(WHOLE)).state(), last.is_due()), (PaymentState::Refunded, true));
+fn a_refund_that_failed_is_staffs() {
+    let first = at_provider(false).observed(captured(0), 0).with_credited(400);
+    assert_eq!(first.command(), Some(Command::Refund { number: 1, amount: 400 }));
+    let made = first.observed(captured(400), 1);
+    assert_eq!((made.state(), made.work()), (PaymentState::Captured, None));
+    let failed = made.observed(Held { failed: 400, ..captured(0) }, 1);
+    assert_eq!((failed.state(), failed.work(), failed.due_by_staff()), (PaymentState::RefundDue, Some(Work::Refund), 400));
+    let by_hand = failed.refunded_under("back-1").expect("a refund");
+    assert_eq!((by_hand.work(), by_hand.balance().returned), (None, eur(400)));
+    let more = by_hand.with_credited(600);
+    assert_eq!(more.command(), Some(Command::Refund { number: 2, amount: 200 }));
+}
+
+#[test]
+fn money_that_is_gone_is_missing_until_staff_decide() {
+    let paid = at_provider(false).observed(captured(0), 0);
+    assert!(paid.is_secured());
+    let taken = |dispute| Held { disputed: WHOLE, dispute: Some(dispute), ..captured(0) };
+    let won = Held { dispute: Some(Dispute::Won), ..captured(0) };
+    for (held, work) in [
+        (captured(WHOLE), Some(Work::Missing)),
+        (captured(500), Some(Work::Missing)),
+        (taken(Dispute::Open), Some(Work::Dispute)),
+        (taken(Dispute::Lost), Some(Work::Missing)),
+        (Held { dispute: Some(Dispute::Open), ..captured(0) }, Some(Work::Dispute)),
+        (won, None),
+    ] {
+        let card = paid.observed(held, 0);
+        assert_eq!((card.work(), card.is_secured()), (work, work.is_none()), "{held:?}");
+        if work == Some(Work::Missing) {
+            let decided = card.with_written_off().expect("something is missing");
+            assert_eq!((decided.work(), decided.is_secured()), (None, true));
+            let again = card.paid_under("bank-1");
+            assert_eq!((again.work(), again.is_secured()), (None, true));
+        }
+    }
+    // The bank has what the customer should get back: no second payment, unless the shop wins.
+    let cancelled = paid.observed(taken(Dispute::Open), 0).cancelled(false);
+    assert_eq!((cancelled.due(), cancelled.command()), (0, None));
+    assert_eq!(cancelled.observed(taken(Dispute::Lost), 0).work(), None);
+    assert_eq!(cancelled.observed(won, 0).command(), Some(Command::Refund { number: 1, amount: WHOLE }));
 }
 
 #[test]
@@ -212,7 +238,7 @@ fn staff_record_each_refund_of_their_own_payment_once() {
     assert_eq!(paid.balance(), Balance { received: eur(800), returned: eur(0), due: eur(0) });
     assert_eq!((paid.state(), paid.refunded_under("back-1")), (PaymentState::Captured, None));
     let due = paid.with_credited(500);
-    assert_eq!((due.state(), due.is_due()), (PaymentState::RefundDue, true));
+    assert_eq!((due.state(), due.work()), (PaymentState::RefundDue, Some(Work::Refund)));
     let back = due.refunded_under("back-1").expect("a refund");
     assert_eq!(back.balance(), Balance { received: eur(800), returned: eur(300), due: eur(0) });
     assert_eq!((back.state(), back.refund_reference()), (PaymentState::Captured, Some("back-1")));
@@ -226,33 +252,30 @@ fn staff_record_each_refund_of_their_own_payment_once() {
 
 #[test]
 fn a_payment_of_which_nothing_is_left_to_pay_is_void() {
-    let card = at_provider(PaymentStatus::Authorized, false);
-    let authorized = card.reported(Report { progress: Progress::Authorized, captured: 0, refunded: 0 });
+    let authorized = at_provider(false).observed(Held::of(Progress::Authorized), 0);
     let void = authorized.with_credited(WHOLE);
     assert_eq!((void.state(), void.command(), void.next_attempt()), (PaymentState::Voided, Some(Command::Void), None));
     assert!(void.is_secured() && void.fits(OrderStatus::Paid) && !void.fits(OrderStatus::Pending));
     // A capture was on its way.
-    let late = void.reported(Report { progress: Progress::Captured, captured: WHOLE, refunded: 0 });
-    assert_eq!(late.command(), Some(Command::Refund { amount: WHOLE, total: WHOLE }));
+    assert_eq!(void.observed(captured(0), 0).command(), Some(Command::Refund { number: 1, amount: WHOLE }));
 }
 
 #[test]
 fn a_payment_that_came_twice_goes_back_once() {
-    let mut card = at_provider(PaymentStatus::Captured, false);
-    card.reference = Some("bank-1".to_owned());
+    let card = at_provider(false).paid_under("bank-1");
     assert_eq!(card.command(), Some(Command::Void));
-    let card = card.reported(Report { progress: Progress::Captured, captured: WHOLE, refunded: 0 });
-    assert_eq!((card.state(), card.reference.as_deref()), (PaymentState::RefundDue, Some("bank-1")));
-    assert_eq!(card.command(), Some(Command::Refund { amount: WHOLE, total: WHOLE }));
+    let card = card.observed(captured(0), 0);
+    assert_eq!((card.state(), card.reference()), (PaymentState::RefundDue, Some("bank-1")));
+    assert_eq!(card.command(), Some(Command::Refund { number: 1, amount: WHOLE }));
     assert_eq!(card.balance(), Balance { received: eur(2 * WHOLE), returned: eur(0), due: eur(WHOLE) });
 }
 
 #[test]
 fn only_a_payment_that_ended_is_started_again() {
-    let card = at_provider(PaymentStatus::Authorized, false);
+    let card = at_provider(false);
     assert_eq!(CardPayment::of(eur(WHOLE)).next_attempt(), Some(1));
     assert_eq!(card.next_attempt(), None);
-    let ended = card.reported(Report { progress: Progress::Ended, captured: 0, refunded: 0 });
+    let ended = card.observed(Held::of(Progress::Ended), 0);
     assert_eq!((ended.state(), ended.next_attempt()), (PaymentState::Expired, Some(2)));
-    assert_eq!(at_provider(PaymentStatus::Refunded, false).next_attempt(), None);
+    assert_eq!(card.cancelled(false).next_attempt(), None);
 }

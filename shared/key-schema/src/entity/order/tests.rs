@@ -74,8 +74,8 @@ fn as_placed_undoes_all_later_changes() {
             flagged_at: at("2026-11-22"),
         });
         for payment in &mut later.invoice.payments {
-            if let Payment::Card(CardPayment { reference, .. }) = payment {
-                *reference = Some("bank-1".to_owned());
+            if let Payment::Card(card) = payment {
+                *card = card.paid_under("bank-1");
             }
             *payment = payment.clone().cancelled(false);
         }

@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::entity::{
-    CardPayment, CartLine, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report,
-    Settlement, Sums,
+    CardPayment, CartLine, Dispute, Held, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Sums, Transfer,
 };
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
@@ -46,60 +45,54 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
         any_money(),
         any_payment_status(),
         option::of("(?s).{0,12}"),
-        option::of(any_settlement()),
         option::of(any_provider_payment()),
         any::<bool>(),
     );
-    parts.prop_map(|(code, amount, status, reference, settlement, provider, expired)| {
+    parts.prop_map(|(code, amount, status, reference, provider, expired)| {
         let credited = i64::from(expired);
         if let Some(code) = code {
             Payment::GiftCard { code, amount, status, credited }
         } else {
-            let recorded = Some(amount.amount()).filter(|_| expired);
-            let refund = |reference: &String| RecordedRefund { reference: reference.clone(), amount: 1 };
-            let refunds = reference.iter().map(refund).collect();
+            let cancelled = status == PaymentStatus::Refunded;
+            let transfer = reference.map(|reference| Transfer { reference, amount: amount.amount() });
+            let refunds = transfer.iter().cloned().collect();
             let about = CardPayment::of(amount);
-            Payment::Card(CardPayment {
-                status,
-                reference,
-                settlement,
-                provider,
-                expired,
-                credited,
-                recorded,
-                refunds,
-                ..about
-            })
+            let written_off = credited;
+            Payment::Card(CardPayment { cancelled, expired, credited, written_off, provider, transfer, refunds, ..about })
         }
     })
 }
 
 /// A payment at the provider, with amounts that may contradict each other.
 pub(crate) fn any_provider_payment() -> impl Strategy<Value = ProviderPayment> {
-    (any_id(), 1..4_u32, any::<bool>(), any_report()).prop_map(|(intent, attempt, capture_requested, report)| {
-        let refunding = report.refunded;
-        let amount = Some(report.captured).filter(|_| capture_requested);
-        ProviderPayment { intent, attempt, amount, capture_requested, refunding, report }
+    let code = option::of("[a-z_]{1,8}");
+    (any_id(), 1..4_u32, any::<bool>(), code, any_held()).prop_map(|(intent, attempt, asked, refused, held)| {
+        let amount = Some(held.captured).filter(|_| asked);
+        let refunding = held.refunded;
+        let started = ProviderPayment::new(intent, attempt);
+        ProviderPayment { amount, capture_requested: asked, refund: attempt, refunding, refused, held, ..started }
     })
 }
 
-pub(crate) fn any_report() -> impl Strategy<Value = Report> {
+pub(crate) fn any_held() -> impl Strategy<Value = Held> {
     use Progress::{Authorized, Captured, Declined, Ended, Started};
-    (select(vec![Started, Declined, Authorized, Ended, Captured]), 0..5_i64, 0..5_i64)
-        .prop_map(|(progress, captured, refunded)| Report { progress, captured, refunded })
+    let dispute = option::of(select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]));
+    let amounts = [0..5_i64, 0..5_i64, 0..5_i64, 0..5_i64];
+    (select(vec![Started, Declined, Authorized, Ended, Captured]), amounts, dispute).prop_map(
+        |(progress, [captured, refunded, failed, disputed], dispute)| Held {
+            progress,
+            captured,
+            refunded,
+            failed,
+            disputed,
+            dispute,
+        },
+    )
 }
 
 /// Order ids of at most 60 characters, so that an invoice's id can contain them. (Real order ids are UUIDs.)
 pub(super) fn any_order_id() -> impl Strategy<Value = OrderId> {
     any_id::<OrderId>().prop_map(|id| id.as_str().chars().take(60).collect::<String>().parse().expect("an id"))
-}
-
-pub(super) fn any_settlement() -> impl Strategy<Value = Settlement> {
-    prop_oneof![
-        Just(Settlement::Voided),
-        Just(Settlement::RefundDue),
-        "(?s).{0,12}".prop_map(|reference| Settlement::Refunded { reference }),
-    ]
 }
 
 pub(super) fn any_payment_status() -> impl Strategy<Value = PaymentStatus> {

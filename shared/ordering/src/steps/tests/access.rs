@@ -7,7 +7,7 @@ use std::mem::discriminant;
 use std::sync::LazyLock;
 
 use key_schema::access::CHANGED;
-use key_schema::entity::{CardPayment, CodeUse, LineUnits, Progress, Report};
+use key_schema::entity::{CardPayment, CodeUse, Dispute, Held, LineUnits, Progress};
 use key_schema::layout::{Index, Key, entity_at};
 use key_schema::value::{IntentId, OrderId, ReturnId, ShipmentId};
 use table::{Rendered, Write, WriteKind};
@@ -130,6 +130,7 @@ impl Names {
             Transition::RequestCapture,
             Transition::Capture { reference: "bank-1" },
             Transition::ConfirmRefund { reference: "back-1" },
+            Transition::WriteOff,
             Transition::Expire { deadline: at(5) },
             Transition::ExpireLapsed { deadline: at(5) },
         ];
@@ -159,25 +160,39 @@ impl Names {
         changes
     }
 
-    /// The start of the next payment, and every report of the provider about the newest one.
+    /// The start of the next payment, and whatever the provider may be seen to hold of the newest one.
     fn payments(&self, card: &CardPayment) -> Vec<Transition<'_>> {
         let newest = card.provider.as_ref();
         let intent = |attempt: u32| &self.intents[usize::from(attempt > 1)];
         let newest_attempt = newest.map_or(1, |provider| provider.attempt);
         let asked = newest.map_or(card.wanted(), |provider| provider.amount.unwrap_or(card.amount.amount()));
-        let captured = newest.map(|provider| provider.report.captured).filter(|captured| *captured > 0);
+        let captured = newest.map(|provider| provider.held.captured).filter(|captured| *captured > 0);
         let captured = captured.unwrap_or(card.wanted());
-        let refunded = [0, captured - card.wanted(), captured].map(|refunded| (Progress::Captured, captured, refunded));
-        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended];
-        let reports = others.map(|progress| (progress, 0, 0)).into_iter().chain(refunded);
-        let reports = reports.map(|(progress, captured, refunded)| Transition::ReportPayment {
+        let of = |refunded, failed, disputed, dispute| {
+            Held { progress: Progress::Captured, captured, refunded, failed, disputed, dispute }
+        };
+        let owed = captured - card.wanted();
+        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended].map(Held::of);
+        let charged = [
+            of(0, 0, 0, None),
+            of(owed, 0, 0, None),
+            of(captured, 0, 0, None),
+            of(0, owed, 0, None),
+            of(0, 0, captured, Some(Dispute::Open)),
+            of(0, 0, captured, Some(Dispute::Lost)),
+            of(0, 0, 0, Some(Dispute::Won)),
+        ];
+        let number = newest.map_or(0, |provider| provider.refund);
+        let looks = others.into_iter().chain(charged).map(|held| Transition::ObservePayment {
             intent: intent(newest_attempt),
             amount: Money::nearest(asked, card.amount.currency()),
-            report: Report { progress, captured, refunded },
+            held,
+            newest_refund: number,
         });
+        let failures = [None, Some("charge_disputed")].map(|code| Transition::FailRefund { number, code });
         let attempt = card.next_attempt().unwrap_or(newest_attempt);
         let start = Transition::StartPayment { intent: intent(attempt), attempt, amount: card.asked() };
-        reports.chain([start]).collect()
+        looks.chain(failures).chain([start]).collect()
     }
 }
 
@@ -187,8 +202,10 @@ fn state(whole: &WholeOrder) -> String {
     let payments: Vec<_> = invoice.payments.iter().map(|payment| (payment.state(), payment.credited() > 0)).collect();
     let card = invoice.card().map(|card| {
         let provider = card.provider.as_ref();
-        let provider = provider.map(|own| (own.report.progress, own.report.kept() > 0, own.capture_requested));
-        (provider, card.reference.is_some(), card.next_attempt().is_some(), card.is_due(), card.is_recorded_by_staff())
+        let provider = provider.map(|own| (own.held.progress, own.held.kept() > 0, own.is_disputed()));
+        let asked = card.provider.as_ref().map(|own| (own.capture_requested, own.refunding > 0, own.refused.is_some()));
+        let known = (card.transfer.is_some(), card.next_attempt().is_some(), card.written_off > 0);
+        (provider, asked, known, card.work(), card.missing() > 0)
     });
     let credits: Vec<_> = order.credits.iter().map(|credit| credit.units).collect();
     let returns: Vec<_> = returns.iter().map(|own| (own.status, own.lines[0].quantity)).collect();

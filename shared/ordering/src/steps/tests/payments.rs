@@ -1,9 +1,9 @@
 //! Laws of payments at a provider: for any sequence of what the customer, the shop, the provider and the settling function
 //! do, with reports that come late, several times, in another order or never.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use key_schema::entity::{CardPayment, Command, LineUnits, PaymentStatus, Progress, Report};
+use key_schema::entity::{CardPayment, Command, Dispute, Held, LineUnits, Progress};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -15,70 +15,114 @@ use super::{at, sold};
 /// What the bank card pays: 1,400 less the discount and the gift card.
 const WHOLE: i64 = 700;
 
-/// A provider's books. As at Stripe, the same idempotency key carries out a request once.
+/// A provider's books. As at Stripe, the same idempotency key gets the same answer.
 #[derive(Clone, Debug, Default)]
 struct Books {
-    intents: BTreeMap<IntentId, Report>,
+    intents: BTreeMap<IntentId, Held>,
     amounts: BTreeMap<IntentId, i64>,
-    done: BTreeSet<String>,
-    /// Every state that an intent ever had: what a report may say.
-    reports: Vec<(IntentId, Report)>,
+    /// The answers to the refunds, by their numbers.
+    answers: BTreeMap<(IntentId, u32), Answer>,
+    /// What the next refund is answered, whether it is carried out or not.
+    next: Answer,
+}
+
+/// The provider's answer to a refund.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answer {
+    #[default]
+    Done,
+    /// An error of the provider's own.
+    Failed,
+    /// A refusal for good.
+    Refused,
 }
 
 impl Books {
     fn start(&mut self, attempt: u32, amount: Money) -> IntentId {
         let intent: IntentId = format!("pi_{attempt}_{}", amount.amount()).parse().expect("an id");
         if self.amounts.insert(intent.clone(), amount.amount()).is_none() {
-            self.put(&intent, Report::STARTED);
+            self.intents.insert(intent.clone(), Held::NOTHING);
         }
         intent
     }
 
-    fn put(&mut self, intent: &IntentId, report: Report) {
-        self.intents.insert(intent.clone(), report);
-        self.reports.push((intent.clone(), report));
+    /// Changes what the provider holds of an intent, if it has one of these states of progress.
+    fn change(&mut self, intent: &IntentId, states: &[Progress], change: impl FnOnce(&mut Held)) {
+        let held = self.intents.get_mut(intent).expect("an intent");
+        if states.contains(&held.progress) {
+            change(held);
+        }
     }
 
     /// The customer tries to pay.
     fn pay(&mut self, intent: &IntentId, accepted: bool) {
-        let report = self.intents[intent];
-        if matches!(report.progress, Progress::Started | Progress::Declined) {
-            let progress = if accepted { Progress::Authorized } else { Progress::Declined };
-            self.put(intent, Report { progress, ..report });
-        }
+        let progress = if accepted { Progress::Authorized } else { Progress::Declined };
+        self.change(intent, &[Progress::Started, Progress::Declined], |held| held.progress = progress);
     }
 
     /// The provider ends an authorization that was not captured in time.
     fn end(&mut self, intent: &IntentId) {
-        let report = self.intents[intent];
-        if report.progress == Progress::Authorized {
-            self.put(intent, Report { progress: Progress::Ended, ..report });
-        }
+        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Ended);
     }
 
-    /// Carries out a command, or refuses it, as the intent's state allows.
-    fn carry_out(&mut self, intent: &IntentId, command: Command) {
-        let key = match command {
-            Command::Capture { amount } => format!("capture:{intent}:{amount}"),
-            Command::Void => format!("void:{intent}"),
-            Command::Refund { total, .. } => format!("refund:{intent}:{total}"),
-        };
-        if !self.done.insert(key) {
-            return;
+    fn capture(&mut self, intent: &IntentId, amount: i64) {
+        let captured = Held { captured: amount, ..Held::of(Progress::Captured) };
+        self.change(intent, &[Progress::Authorized], |held| *held = captured);
+    }
+
+    /// Somebody refunds something in the provider's dashboard.
+    fn refund_in_dashboard(&mut self, intent: &IntentId, amount: i64) {
+        self.change(intent, &[Progress::Captured], |held| held.refunded += amount.min(held.kept()));
+    }
+
+    /// A refund fails after it was made.
+    fn fail_refund(&mut self, intent: &IntentId) {
+        self.change(intent, &[Progress::Captured], |held| {
+            held.failed += held.refunded;
+            held.refunded = 0;
+        });
+    }
+
+    /// The bank disputes the payment, or the dispute ends.
+    fn dispute(&mut self, intent: &IntentId, state: Dispute) {
+        self.change(intent, &[Progress::Captured], |held| {
+            let is_possible = (state == Dispute::Open) != (held.dispute == Some(Dispute::Open));
+            if is_possible && held.dispute != Some(Dispute::Lost) {
+                held.dispute = Some(state);
+                held.disputed = if state == Dispute::Won { 0 } else { held.disputed + held.kept() };
+            }
+        });
+    }
+
+    /// Carries out a command, or not, as the intent's state allows.
+    fn carry_out(&mut self, intent: &IntentId, command: Command) -> Answer {
+        match command {
+            Command::Capture { amount } => self.capture(intent, amount),
+            Command::Void => {
+                let open = [Progress::Started, Progress::Declined, Progress::Authorized];
+                self.change(intent, &open, |held| held.progress = Progress::Ended);
+            }
+            Command::Refund { number, amount } => {
+                if let Some(known) = self.answers.get(&(intent.clone(), number)) {
+                    return *known;
+                }
+                let held = self.intents[intent];
+                let is_possible = amount <= held.kept() && held.dispute != Some(Dispute::Open);
+                let answer = if is_possible { std::mem::take(&mut self.next) } else { Answer::Refused };
+                self.answers.insert((intent.clone(), number), answer);
+                if answer == Answer::Done {
+                    self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
+                }
+                return answer;
+            }
         }
-        let report = self.intents[intent];
-        match (command, report.progress) {
-            (Command::Capture { amount }, Progress::Authorized) if amount <= self.amounts[intent] => {
-                self.put(intent, Report { progress: Progress::Captured, captured: amount, refunded: 0 });
-            }
-            (Command::Void, Progress::Started | Progress::Declined | Progress::Authorized) => {
-                self.put(intent, Report { progress: Progress::Ended, ..report });
-            }
-            (Command::Refund { amount, .. }, Progress::Captured) if amount <= report.kept() => {
-                self.put(intent, Report { refunded: report.refunded + amount, ..report });
-            }
-            _ => {}
-        }
+        Answer::Done
+    }
+
+    /// The highest number of a refund that was made.
+    fn newest_refund(&self, intent: &IntentId) -> u32 {
+        let made = self.answers.iter().filter(|((of, _), answer)| of == intent && **answer == Answer::Done);
+        made.map(|((_, number), _)| *number).max().unwrap_or_default()
     }
 }
 
@@ -96,8 +140,12 @@ enum Happens {
     },
     /// The provider ends the newest intent's authorization.
     Ends,
-    /// A report of some earlier state arrives.
-    Reported(Index),
+    /// A message arrives, so the shop looks at the provider. The order changes before the look is recorded, or not.
+    Told {
+        overtaken: bool,
+    },
+    /// Somebody acts in the provider's dashboard, or the bank does.
+    Dashboard(Click),
     /// The settling function looks at the provider, asks for what is due, and crashes before it records the answer, or
     /// does not.
     Settle {
@@ -123,6 +171,17 @@ enum Happens {
     },
 }
 
+/// What happens at the provider without the shop.
+#[derive(Clone, Copy, Debug)]
+enum Click {
+    Capture,
+    Void,
+    Refund(i64),
+    RefundFails,
+    NextRefund(Answer),
+    Dispute(Dispute),
+}
+
 /// Units of one of the order's two lines.
 fn some_units() -> impl Strategy<Value = (usize, i64)> {
     (0..2_usize, 1..4_i64)
@@ -135,6 +194,7 @@ fn anything() -> impl Strategy<Value = Happens> {
         1 => Just(Transition::RequestCapture),
         1 => Just(Transition::Capture { reference: "bank-1" }),
         1 => Just(Transition::ConfirmRefund { reference: "back-1" }),
+        1 => Just(Transition::WriteOff),
         1 => select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
         1 => Just(Transition::Expire { deadline: at(5) }),
@@ -144,7 +204,8 @@ fn anything() -> impl Strategy<Value = Happens> {
         2 => any::<bool>().prop_map(|crashes| Happens::Start { crashes }),
         3 => any::<bool>().prop_map(|accepted| Happens::Pay { accepted }),
         1 => Just(Happens::Ends),
-        4 => any::<Index>().prop_map(Happens::Reported),
+        4 => any::<bool>().prop_map(|overtaken| Happens::Told { overtaken }),
+        2 => any_click().prop_map(Happens::Dashboard),
         2 => any::<bool>().prop_map(|crashes| Happens::Settle { crashes }),
         1 => any::<Index>().prop_map(Happens::SettleLate),
         4 => by_shop.prop_map(Happens::Changed),
@@ -176,6 +237,17 @@ fn any_story() -> impl Strategy<Value = Vec<Happens>> {
     ];
     (select(vec![Vec::new(), captured, delivered, transferred]), vec(anything(), 0..40))
         .prop_map(|(begin, rest)| [begin, rest].concat())
+}
+
+fn any_click() -> impl Strategy<Value = Click> {
+    prop_oneof![
+        Just(Click::Capture),
+        Just(Click::Void),
+        (1..=WHOLE).prop_map(Click::Refund),
+        Just(Click::RefundFails),
+        select(vec![Answer::Failed, Answer::Refused]).prop_map(Click::NextRefund),
+        select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]).prop_map(Click::Dispute),
+    ]
 }
 
 fn any_verdict() -> impl Strategy<Value = ReturnVerdict<'static>> {
@@ -216,20 +288,38 @@ impl Shop {
         }
     }
 
-    fn report(&mut self, intent: &IntentId, report: Report) {
-        let amount = Money::nearest(self.books.amounts[intent], self.card().amount.currency());
-        self.change(Transition::ReportPayment { intent, amount, report });
+    /// Looks at the provider, and records what it holds.
+    fn look(&mut self) {
+        let Some(intent) = self.card().provider.as_ref().map(|provider| provider.intent.clone()) else { return };
+        let amount = Money::nearest(self.books.amounts[&intent], self.card().amount.currency());
+        let (held, newest_refund) = (self.books.intents[&intent], self.books.newest_refund(&intent));
+        self.change(Transition::ObservePayment { intent: &intent, amount, held, newest_refund });
     }
 
-    fn look(&mut self) {
-        if let Some(intent) = self.card().provider.as_ref().map(|provider| provider.intent.clone()) {
-            self.report(&intent, self.books.intents[&intent]);
+    /// Asks for what this payment says is due, as the settling function does.
+    fn ask(&mut self, card: &CardPayment) {
+        let (Some(command), Some(provider)) = (card.command(), &card.provider) else { return };
+        match (self.books.carry_out(&provider.intent, command), command) {
+            (Answer::Refused, Command::Refund { number, .. }) => {
+                self.change(Transition::FailRefund { number, code: Some("charge_disputed") });
+            }
+            (Answer::Failed, Command::Refund { number, .. }) => {
+                self.look();
+                self.change(Transition::FailRefund { number, code: None });
+            }
+            _ => {}
         }
     }
 
-    fn ask(&mut self, card: &CardPayment) {
-        if let (Some(command), Some(provider)) = (card.command(), &card.provider) {
-            self.books.carry_out(&provider.intent, command);
+    fn click(&mut self, intent: &IntentId, click: Click) {
+        let amount = self.books.amounts[intent];
+        match click {
+            Click::Capture => self.books.capture(intent, amount),
+            Click::Void => _ = self.books.carry_out(intent, Command::Void),
+            Click::Refund(amount) => self.books.refund_in_dashboard(intent, amount),
+            Click::RefundFails => self.books.fail_refund(intent),
+            Click::NextRefund(answer) => self.books.next = answer,
+            Click::Dispute(state) => self.books.dispute(intent, state),
         }
     }
 
@@ -248,12 +338,13 @@ impl Shop {
             }
             Happens::Pay { accepted } => newest.iter().for_each(|intent| self.books.pay(intent, accepted)),
             Happens::Ends => newest.iter().for_each(|intent| self.books.end(intent)),
-            Happens::Reported(index) => {
-                if !self.books.reports.is_empty() {
-                    let (intent, report) = index.get(&self.books.reports).clone();
-                    self.report(&intent, report);
+            // A look that another change overtook is not recorded; the shop looks again.
+            Happens::Told { overtaken } => {
+                if !overtaken {
+                    self.look();
                 }
             }
+            Happens::Dashboard(click) => newest.iter().for_each(|intent| self.click(intent, click)),
             Happens::Settle { crashes } => {
                 if self.card().command().is_some() {
                     self.look();
@@ -295,57 +386,57 @@ impl Shop {
         LineUnits { product_id, quantity: units.try_into().expect("a quantity") }
     }
 
-    fn is_captured_by_provider(&self) -> bool {
-        self.card().status == PaymentStatus::Captured && !self.card().is_recorded_by_staff()
-    }
-
     /// The amount that the provider holds for the shop.
     fn held(&self) -> i64 {
-        self.books.intents.values().map(|report| report.kept()).sum()
+        self.books.intents.values().map(|held| held.kept()).sum()
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_happens_the_provider_ends_with_what_the_shop_wants(story in any_story()) {
+    fn whatever_happens_both_books_end_with_what_the_shop_wants(story in any_story()) {
         let whole = sold(&[(3, 400), (2, 150)], 1275, &[300, 275]);
         let mut shop = Shop { whole, past: Vec::new(), books: Books::default() };
         for happens in story {
-            let before = shop.whole.clone();
+            let (before, books) = (shop.whole.clone(), shop.books.clone());
             shop.happen(&happens);
             prop_assert!(shop.whole.is_consistent(), "{:?}", shop.whole);
             prop_assert!(shop.held() <= WHOLE, "one payment is held at a time: {:?}", shop.books);
-            if shop.is_captured_by_provider() {
-                prop_assert!(shop.held() >= shop.card().wanted(), "nothing is refunded twice: {:?}", shop.books);
-            }
+            let is_cancelled = |whole: &WholeOrder| whole.order.status == OrderStatus::Cancelled;
             let cause = shop.whole.order.cancellation.as_ref().and_then(|cancellation| cancellation.cause);
-            let is_expired = cause == Some(CancellationCause::Unpaid);
-            if is_expired && before.order.status == OrderStatus::Paid {
-                prop_assert!(!before.invoice.card().is_some_and(CardPayment::is_secured), "{before:?}");
+            if is_cancelled(&shop.whole) && !is_cancelled(&before) && cause == Some(CancellationCause::Unpaid) {
+                prop_assert!(!books.intents.values().any(|held| held.is_some()), "it was paid: {:?}", books);
             }
             // A write that changes the header alone leaves the mark as it is. So the mark must stay right.
             if before.invoice == shop.whole.invoice {
-                prop_assert_eq!(before.has_lapsed(), shop.whole.has_lapsed(), "{:?}", shop.whole);
+                prop_assert_eq!(before.work(), shop.whole.work(), "{:?}", shop.whole);
             }
             if shop.whole.order.status == OrderStatus::Shipped && before.order.status == OrderStatus::Paid {
                 prop_assert!(before.invoice.card().is_some_and(CardPayment::is_secured), "{before:?}");
             }
         }
-        // In the end the settling function is called often enough, and its answers arrive.
+        // In the end the settling function is called often enough, and every dispute ends.
+        if let Some(intent) = shop.card().provider.as_ref().map(|provider| provider.intent.clone()) {
+            shop.books.dispute(&intent, Dispute::Lost);
+        }
+        shop.books.next = Answer::Done;
         for _ in 0..6 {
             shop.look();
             shop.happen(&Happens::Settle { crashes: false });
         }
         prop_assert_eq!(shop.card().command(), None);
         if let Some(provider) = &shop.card().provider {
-            prop_assert_eq!(provider.report, shop.books.intents[&provider.intent], "the ledgers agree");
+            prop_assert_eq!(provider.held, shop.books.intents[&provider.intent], "the ledgers agree");
         }
-        let expected = if shop.is_captured_by_provider() { shop.card().wanted() } else { 0 };
-        prop_assert_eq!(shop.held(), expected, "{:?}", shop.whole);
+        // Staff close what is left, each thing with one request.
+        shop.change(Transition::ConfirmRefund { reference: "back-2" });
+        shop.change(Transition::WriteOff);
+        let work = shop.whole.work();
+        prop_assert!(work.is_none(), "{work:?} of {:?}", shop.whole);
         // No authorization of a cancelled order stays behind.
         if shop.whole.order.status == OrderStatus::Cancelled {
-            let open = |report: &Report| report.progress == Progress::Authorized;
-            prop_assert!(!shop.books.intents.values().any(open), "{:?}", shop.books);
+            let is_reserved = |held: &Held| held.progress == Progress::Authorized;
+            prop_assert!(!shop.books.intents.values().any(is_reserved), "{:?}", shop.books);
         }
     }
 }

@@ -15,116 +15,128 @@ fn intent(more: &Value) -> Value {
     intent
 }
 
-fn read(object: &Value) -> Result<Option<Notice>, NotGenuine> {
+fn told(object: &Value) -> Result<Option<Notice>, NotGenuine> {
     notice(json!({"id": "evt_1", "type": "any", "data": {"object": object}}).to_string().as_bytes())
 }
 
-fn payment(object: &Value) -> PaymentReport {
-    match read(object).expect("a notice").expect("of an order") {
-        Notice::Payment(payment) => payment,
-        other @ Notice::RefundFailed(_) => panic!("{other:?}"),
-    }
+/// What Till reads of an intent with these disputes.
+fn read(more: &Value, disputes: &Value) -> Result<Intent, Error> {
+    let intent: PaymentIntent = serde_json::from_value(intent(more)).expect("an intent");
+    let disputes: Vec<Dispute> = serde_json::from_value(disputes.clone()).expect("disputes");
+    let refunds = intent.refunds().expect("all refunds");
+    intent.read(&refunds, &disputes)
 }
 
-fn report(object: &Value) -> Report {
-    payment(object).report
+/// An intent of 1,000 of which this amount was captured, with these refunds.
+fn captured(amount: i64, refunds: &Value) -> Value {
+    let charge = json!({"id": "ch_1", "disputed": false, "refunds": {"data": refunds, "has_more": false}});
+    json!({"status": "succeeded", "amount_received": amount, "latest_charge": charge})
 }
 
 #[test]
 fn the_status_of_an_intent_is_its_progress() {
     let cases = [
-        (json!({"status": "requires_payment_method"}), Progress::Started, 0),
-        (json!({"status": "requires_confirmation"}), Progress::Started, 0),
-        (json!({"status": "requires_action"}), Progress::Started, 0),
-        (json!({"status": "processing"}), Progress::Started, 0),
-        (
-            json!({"status": "requires_payment_method", "last_payment_error": {"code": "card_declined"}}),
-            Progress::Declined,
-            0,
-        ),
-        (json!({"status": "requires_capture"}), Progress::Authorized, 0),
-        (json!({"status": "canceled"}), Progress::Ended, 0),
-        (json!({"status": "succeeded", "amount_received": 1000}), Progress::Captured, 1000),
-        (json!({"status": "succeeded", "amount_received": 600}), Progress::Captured, 600),
-        (json!({"status": "succeeded"}), Progress::Captured, 1000),
+        (json!({"status": "requires_payment_method"}), Progress::Started),
+        (json!({"status": "requires_confirmation"}), Progress::Started),
+        (json!({"status": "requires_action"}), Progress::Started),
+        (json!({"status": "processing"}), Progress::Started),
+        (json!({"status": "requires_payment_method", "last_payment_error": {"code": "declined"}}), Progress::Declined),
+        (json!({"status": "requires_capture"}), Progress::Authorized),
+        (json!({"status": "canceled"}), Progress::Ended),
     ];
-    for (more, progress, captured) in cases {
-        assert_eq!(report(&intent(&more)), Report { progress, captured, refunded: 0 }, "{more}");
+    for (more, progress) in cases {
+        assert_eq!(read(&more, &json!([])).expect("an intent").held, Held::of(progress), "{more}");
     }
-}
-
-/// A capture of 600 out of 1,000 shows 400 as refunded, because they are not captured.
-#[test]
-fn what_was_not_captured_is_not_a_refund() {
-    let of = |refunded: i64| {
-        let charge = json!({
-            "id": "ch_1", "object": "charge", "amount": 1000, "currency": "eur", "status": "succeeded",
-            "captured": true, "amount_captured": 600, "amount_refunded": refunded, "payment_intent": "pi_1",
-            "metadata": {"orderId": "o-1"},
-        });
-        let whole = intent(&json!({"status": "succeeded", "amount_received": 600, "latest_charge": charge.clone()}));
-        assert_eq!(report(&whole), report(&charge));
-        report(&charge)
-    };
-    assert_eq!(of(400), Report { progress: Progress::Captured, captured: 600, refunded: 0 });
-    assert_eq!(of(500), Report { progress: Progress::Captured, captured: 600, refunded: 100 });
-    assert_eq!(of(1000), Report { progress: Progress::Captured, captured: 600, refunded: 600 });
+    let whole = read(&captured(600, &json!([])), &json!([])).expect("an intent");
+    assert_eq!((whole.held.progress, whole.held.captured), (Progress::Captured, 600));
+    assert_eq!((whole.order.as_ref().map(OrderId::as_str), whole.amount.amount()), (Some("o-1"), 1000));
 }
 
 #[test]
-fn a_notice_names_order_intent_and_amount() {
-    let notice = payment(&intent(&json!({})));
-    assert_eq!((notice.order.as_str(), notice.intent.as_str()), ("o-1", "pi_1"));
-    assert_eq!(notice.amount, money(1000, "eur").expect("money"));
-}
-
-#[test]
-fn events_about_other_things_are_none_of_tills() {
-    assert_eq!(read(&json!({"object": "customer", "id": "cus_1"})), Ok(None));
-    assert_eq!(read(&intent(&json!({"metadata": {}}))), Ok(None));
-    assert_eq!(read(&json!({})), Ok(None));
-}
-
-/// Other reports of a refund need no notice: the charge's own report has the sum of its refunds.
-#[test]
-fn of_refunds_only_the_failed_ones_have_a_notice() {
-    let refund = |status: &str, metadata: Value| {
+fn refunds_are_read_one_by_one() {
+    let refund = |id: u32, amount: i64, status: &str, reason: Option<&str>, number: Option<&str>| {
         json!({
-            "id": "re_1", "object": "refund", "amount": 600, "currency": "eur", "charge": "ch_1",
-            "payment_intent": "pi_1", "status": status, "failure_reason": "expired_or_canceled_card",
-            "metadata": metadata,
+            "id": format!("re_{id}"), "amount": amount, "status": status, "reason": reason,
+            "metadata": number.map_or(json!({}), |number| json!({"orderId": "o-1", "refund": number})),
         })
     };
-    for status in ["pending", "requires_action", "succeeded"] {
-        assert_eq!(read(&refund(status, json!({ "orderId": "o-1" }))), Ok(None), "{status}");
-    }
-    for status in ["failed", "canceled"] {
-        for (metadata, order) in [(json!({ "orderId": "o-1" }), Some("o-1")), (json!({}), None)] {
-            let Ok(Some(Notice::RefundFailed(failed))) = read(&refund(status, metadata)) else { panic!("{status}") };
-            assert_eq!(failed.order.as_ref().map(OrderId::as_str), order);
-            assert_eq!((failed.intent.as_str(), failed.refund.as_str()), ("pi_1", "re_1"));
-            assert_eq!(failed.amount, money(600, "eur").expect("money"));
-        }
-    }
-    let mut other = refund("failed", json!({}));
-    other["payment_intent"] = Value::Null;
-    assert_eq!(read(&other), Ok(None), "a refund of something other than a payment intent");
+    let refunds = json!([
+        refund(1, 1, "succeeded", None, Some("1")),
+        refund(2, 2, "pending", None, Some("4")),
+        refund(3, 4, "requires_action", None, None),
+        refund(4, 8, "failed", None, Some("2")),
+        refund(5, 16, "canceled", None, Some("3")),
+        // What somebody refunded in the dashboard is not due again if it fails.
+        refund(6, 32, "failed", None, None),
+        // What was never captured is no refund.
+        refund(7, 400, "succeeded", Some("partial_capture"), None),
+    ]);
+    let seen = read(&captured(600, &refunds), &json!([])).expect("an intent");
+    let held = Held { captured: 600, refunded: 7, failed: 24, ..Held::of(Progress::Captured) };
+    assert_eq!((seen.held, seen.newest_refund), (held, 4));
+    let ended = json!({"status": "canceled", "latest_charge": "ch_1"});
+    assert_eq!(read(&ended, &json!([])).expect("an intent").held, Held::of(Progress::Ended));
 }
 
 #[test]
-fn an_amount_that_is_too_small_is_told_from_other_refusals() {
-    let body = |code: &str| json!({"error": {"code": code, "message": "No."}}).to_string();
-    assert!(matches!(refusal(400, body("amount_too_small").as_bytes()), Error::TooSmall(_)));
-    for body in [body("amount_too_large"), body(""), "{}".to_owned(), String::new()] {
-        assert!(matches!(refusal(400, body.as_bytes()), Error::Refused { status: 400, .. }), "{body}");
+fn a_dispute_takes_money_while_it_is_open_and_if_it_is_lost() {
+    use entity::Dispute::{Lost, Open, Won};
+    for (statuses, disputed, state) in [
+        (vec!["needs_response"], 300, Some(Open)),
+        (vec!["under_review"], 300, Some(Open)),
+        (vec!["warning_needs_response"], 0, Some(Open)),
+        (vec!["warning_closed"], 0, Some(Won)),
+        (vec!["won"], 0, Some(Won)),
+        (vec!["lost"], 300, Some(Lost)),
+        (vec!["won", "lost"], 300, Some(Lost)),
+        (vec!["lost", "needs_response"], 600, Some(Open)),
+        (vec![], 0, None),
+    ] {
+        let disputes = statuses.iter().map(|status| json!({"id": "dp_1", "amount": 300, "status": status}));
+        let seen = read(&captured(1000, &json!([])), &disputes.collect()).expect("an intent");
+        assert_eq!((seen.held.disputed, seen.held.dispute), (disputed, state), "{statuses:?}");
+    }
+}
+
+/// A sum that no amount of money has is unreadable, and does not panic.
+#[test]
+fn any_amount_is_read_or_is_an_error() {
+    for amount in [i64::MIN, -1, i64::MAX] {
+        let refunds = json!([{"id": "re_1", "amount": amount}, {"id": "re_2", "amount": amount}]);
+        assert!(read(&captured(1000, &refunds), &json!([])).is_err());
+        assert!(read(&json!({"amount": amount}), &json!([])).is_err());
     }
 }
 
 #[test]
-fn a_body_of_another_form_is_refused() {
+fn a_notice_names_the_payment_and_its_order_if_it_knows_it() {
+    let of = |object: Value| told(&object).expect("a notice").map(|it| (it.intent, it.order));
+    let (pi, order) = (|| "pi_1".parse().expect("an id"), || Some("o-1".parse().expect("an id")));
+    assert_eq!(of(intent(&json!({}))), Some((pi(), order())));
+    assert_eq!(of(intent(&json!({"metadata": {}}))), Some((pi(), None)));
+    for kind in ["charge", "refund", "dispute"] {
+        let object = json!({"id": "any/id", "object": kind, "payment_intent": "pi_1"});
+        assert_eq!(of(object), Some((pi(), None)), "{kind}");
+        assert_eq!(of(json!({"id": "x", "object": kind, "payment_intent": null})), None, "{kind}");
+    }
+    assert_eq!(of(json!({"object": "customer", "id": "cus_1"})), None);
+    assert_eq!(of(json!({})), None);
     for body in ["", "[]", "{}", r#"{"data":{}}"#, r#"{"data":{"object":{"object":"payment_intent"}}}"#] {
         assert_eq!(notice(body.as_bytes()), Err(NotGenuine::Unreadable), "{body}");
     }
-    assert_eq!(read(&intent(&json!({"currency": "xx"}))), Err(NotGenuine::Unreadable));
-    assert_eq!(read(&intent(&json!({"amount": -1}))), Err(NotGenuine::Unreadable));
+}
+
+#[test]
+fn an_error_says_whether_another_try_may_succeed() {
+    let body = |code: &str| json!({"error": {"code": code, "message": "No."}}).to_string();
+    let of = |status, code| refusal(status, body(code).as_bytes());
+    assert!(matches!(of(400, "amount_too_small"), Error::TooSmall(_)));
+    assert!(matches!(of(400, "charge_disputed"), Error::Refused { status: 400, code, .. } if code == "charge_disputed"));
+    for (status, code) in [(500, ""), (503, "api_error"), (400, "balance_insufficient")] {
+        assert!(matches!(of(status, code), Error::Failed { .. }), "{status} {code}");
+    }
+    assert!(matches!(of(409, "idempotency_key_in_use"), Error::Busy(409)));
+    assert!(matches!(of(429, "rate_limit"), Error::Busy(429)));
+    assert!(matches!(of(401, ""), Error::Unauthorized(_)));
+    assert!(matches!(refusal(400, b""), Error::Refused { status: 400, .. }));
 }

@@ -10,7 +10,7 @@ use crate::entity::{
     Move, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
     ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return, ReturnStatus,
     SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint,
-    TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard,
+    TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
@@ -210,7 +210,7 @@ impl Parts {
                 order_id: order_id(),
                 shard: self.shard,
                 since: at,
-                lapsed: self.shard % 2 == 1,
+                work: if self.shard % 2 == 1 { Work::Lapsed } else { Work::Provider },
             }),
             Item::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
             // Only an open return has an entry in the index.

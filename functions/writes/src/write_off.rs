@@ -1,0 +1,40 @@
+//! `POST /invoices/{invoiceId}/write-offs`: the shop goes without money of a card payment that it misses.
+
+use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Problem, Replayable, Route, Scope};
+use key_schema::value::InvoiceId;
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Target, Transitioned};
+use serde::Deserialize;
+use table::Budget;
+use utoipa::ToSchema;
+
+use crate::changed;
+
+pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/write-offs", Scope::Admin)
+    .summary(
+        "Decide, once, that the shop goes without the money that it misses of a paid order: the authorization lapsed, a \
+             dispute was lost, or somebody refunded the payment in the provider's dashboard. The order can then be shipped.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(table::INVOICE)
+    .access(ordering::WRITE_OFF)
+    .example(Example::at("09:52:30").path("inv-9375d7e6-a688-5d10-8541-7fecc5582493").body("{}"));
+
+/// Nothing: the payment says how much is missing.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteOff {}
+
+pub async fn handle(
+    orders: Lifecycle,
+    Path(id): Path<InvoiceId>,
+    OptionalJson(WriteOff {}): OptionalJson<WriteOff>,
+    budget: Budget,
+) -> Answer<Replayable<Json<InvoiceView>>> {
+    let written_off = orders.change(Target::Invoice(&id), Transition::WriteOff, budget).await?;
+    if let Transitioned::Refused(status) = written_off {
+        let detail = "No money of this invoice is missing.";
+        return Err(Problem::new(Kind::InvalidTransition, detail).with("orderStatus", status));
+    }
+    changed::answer(written_off, "invoice", |order| Ok(order.invoice.into()))
+}

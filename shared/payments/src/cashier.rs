@@ -1,0 +1,238 @@
+//! The cashier: keeps the table's book of a payment in agreement with the provider's.
+//!
+//! **Invariant: what is decided about money follows from what the provider holds, never from a message or from its
+//! absence.** A message only says where to look. The cashier reads the order, looks at the provider, and writes what it saw
+//! on condition that the order has not changed since its read. So of two looks that are recorded, the later one was seen
+//! later, and amounts may fall as well as grow.
+//!
+//! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the state of
+//! the intent. A refund has a number, which the table has before the provider is asked.
+
+use key_schema::entity::{CardPayment, Command, Progress, WholeOrder};
+use key_schema::value::{OrderId, Timestamp};
+use lambda::{Failure, Remedy};
+use ordering::steps::Transition;
+use ordering::{Lifecycle, Target, Transitioned};
+use table::{Budget, Reader};
+use tracing::{error, info};
+
+use crate::{Error, Intent, Provider};
+
+/// The commands that one payment may need: what is due may change while it is settled.
+const MOST_COMMANDS: usize = 4;
+
+/// Keeps both books of a payment.
+#[derive(Clone, Debug)]
+pub struct Cashier {
+    reader: Reader,
+    orders: Lifecycle,
+    provider: Provider,
+}
+
+/// An order, and its newest intent as the provider has it. No intent if the customer has not started to pay.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub whole: WholeOrder,
+    pub intent: Option<Intent>,
+}
+
+/// The outcome of settling a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The provider has done what was due, or was found to have done it.
+    ByProvider,
+    /// The provider has nothing to do: staff have to refund, or nobody.
+    NotForProvider,
+}
+
+/// The books could not be compared, or do not agree.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    #[error(transparent)]
+    Table(#[from] table::Error),
+    #[error(transparent)]
+    Provider(#[from] Error),
+    /// The provider's intent has another amount or currency than the order.
+    #[error("the payment provider has another amount than the order")]
+    Differs,
+    #[error("the payment is still due after {MOST_COMMANDS} requests to the provider")]
+    StillDue,
+}
+
+impl Failure for Failed {
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Table(error) => error.remedy(),
+            Self::Provider(error) => error.remedy(),
+            Self::Differs => Remedy::None,
+            Self::StillDue => Remedy::Retry,
+        }
+    }
+}
+
+lambda::from_environment!(Cashier { reader, orders, provider });
+
+impl Cashier {
+    /// Looks at the order's newest intent, and records what the provider holds. `None` if the order is gone.
+    ///
+    /// # Errors
+    /// The provider or the table did not answer, or the books differ.
+    pub async fn look(&self, order: &OrderId, budget: Budget) -> Result<Option<Seen>, Failed> {
+        match self.reader.order(order, budget).await? {
+            Some(whole) => self.look_at(whole, budget).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Looks at the newest intent of an order that was read before, and records what the provider holds.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look).
+    pub async fn look_at(&self, mut whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
+        let (order, mut retries) = (whole.order.order_id.clone(), budget.retries());
+        loop {
+            let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
+            let Some(newest) = newest else { return Ok(Some(Seen { whole, intent: None })) };
+            let intent = self.provider.look_at(&newest.intent).await?;
+            let Intent { id, amount, held, newest_refund, .. } = &intent;
+            let (amount, held, newest_refund) = (*amount, *held, *newest_refund);
+            let observed = Transition::ObservePayment { intent: id, amount, held, newest_refund };
+            match self.orders.change_as_read(whole, observed, budget).await {
+                Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
+                    return Ok(Some(Seen { whole, intent: Some(intent) }));
+                }
+                Ok(Some(Transitioned::Refused(_) | Transitioned::Denied(_))) => return Err(Failed::Differs),
+                Ok(Some(Transitioned::NotFound)) => return Ok(None),
+                Ok(None) | Err(table::Error::Unanswered(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if !retries.pause().await {
+                return Err(table::Error::contention("other requests were changing the order for too long").into());
+            }
+            match self.reader.order(&order, budget).await? {
+                Some(again) => whole = again,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Starts the payment of an order, or looks at the one that is open. No intent if nothing is to be paid any more.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look), and [`Error::TooSmall`].
+    pub async fn start(&self, mut whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
+        let (order, mut retries) = (whole.order.order_id.clone(), budget.retries());
+        loop {
+            let card = whole.invoice.card();
+            let Some((attempt, asked)) = card.and_then(|card| Some((card.next_attempt()?, card.asked()))) else {
+                let is_known = card.and_then(|card| card.provider.as_ref());
+                let is_open = is_known.is_some_and(|provider| provider.held.progress != Progress::Ended);
+                return if is_open { self.look_at(whole, budget).await } else { Ok(Some(Seen { whole, intent: None })) };
+            };
+            let intent = self.provider.start(&order, attempt, asked, Timestamp::now()).await?;
+            // Before the customer gets the secret: an intent that the table does not know must hold no money.
+            let start = Transition::StartPayment { intent: &intent.id, attempt, amount: intent.amount };
+            match self.orders.change_as_read(whole, start, budget).await {
+                Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
+                    return Ok(Some(Seen { whole, intent: Some(intent) }));
+                }
+                Ok(Some(Transitioned::NotFound)) => return Ok(None),
+                // Another request has started a payment, or the order has changed.
+                Ok(Some(Transitioned::Refused(_) | Transitioned::Denied(_)) | None)
+                | Err(table::Error::Unanswered(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if !retries.pause().await {
+                return Err(table::Error::contention("other requests were changing the order for too long").into());
+            }
+            match self.reader.order(&order, budget).await? {
+                Some(again) => whole = again,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Asks the provider for what is due, until nothing is.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look). The provider could not do it now; the next call tries again.
+    pub async fn settle(&self, order: &OrderId, budget: Budget) -> Result<Settled, Failed> {
+        let Some(mut whole) = self.reader.order(order, budget).await? else { return Ok(Settled::NotForProvider) };
+        let mut failed = None;
+        for _ in 0..MOST_COMMANDS {
+            let command = |whole: &WholeOrder| whole.invoice.card().and_then(CardPayment::command);
+            if command(&whole).is_none() {
+                let is_done = whole.work().is_none();
+                return Ok(if is_done { Settled::ByProvider } else { Settled::NotForProvider });
+            }
+            // The provider may have carried out an earlier command whose answer was lost.
+            let Some(seen) = self.look_at(whole, budget).await? else { return Ok(Settled::NotForProvider) };
+            let (Some(command), Some(intent)) = (command(&seen.whole), seen.intent) else {
+                whole = seen.whole;
+                continue;
+            };
+            if let Some(failed) = failed.take() {
+                // It was asked for, and the provider still has not done it.
+                return Err(self.renumber(order, command, failed, budget).await);
+            }
+            match self.provider.carry_out(command, order, &intent).await {
+                Ok(()) => info!(%order, ?command, "asked of the payment provider"),
+                Err(Error::Refused { code, message, .. }) if let Command::Refund { number, amount } = command => {
+                    let code = if code.is_empty() { "refused" } else { &code };
+                    error!(%order, amount, code, message, "the payment provider refuses a refund: staff have to pay it");
+                    lambda::metrics(&[("RefundsRefused", lambda::Measure::Count(1))]);
+                    let refused = Transition::FailRefund { number, code: Some(code) };
+                    self.orders.change(Target::Order(order), refused, budget).await?;
+                }
+                // It may have been carried out all the same. The next look tells.
+                Err(error @ (Error::Refused { .. } | Error::Failed { .. })) => failed = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+            match self.reader.order(order, budget).await? {
+                Some(again) => whole = again,
+                None => return Ok(Settled::NotForProvider),
+            }
+        }
+        Err(Failed::StillDue)
+    }
+
+    /// Gives a refund that failed another number, because the provider keeps the failure under its idempotency key.
+    async fn renumber(&self, order: &OrderId, command: Command, failed: Error, budget: Budget) -> Failed {
+        if let Command::Refund { number, .. } = command {
+            let renumber = Transition::FailRefund { number, code: None };
+            if let Err(error) = self.orders.change(Target::Order(order), renumber, budget).await {
+                return error.into();
+            }
+        }
+        failed.into()
+    }
+
+    /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or [`Transition::ExpireLapsed`].
+    /// First it ends the intent at the provider, so that the customer cannot pay an order that is cancelled. An order that
+    /// turns out to be paid stays.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look), and the provider cannot end the intent now. The order stays until a later call.
+    pub async fn expire(
+        &self,
+        order: &OrderId,
+        expiry: Transition<'_>,
+        budget: Budget,
+    ) -> Result<Transitioned, Failed> {
+        for _ in 0..MOST_COMMANDS {
+            let Some(seen) = self.look(order, budget).await? else { return Ok(Transitioned::NotFound) };
+            let Some(intent) = seen.intent.filter(|_| expiry.needs_void(&seen.whole)) else {
+                if let Some(done) = self.orders.change_as_read(seen.whole, expiry, budget).await? {
+                    return Ok(done);
+                }
+                continue;
+            };
+            match self.provider.carry_out(Command::Void, order, &intent).await {
+                // The customer may have paid in this moment. The next look tells.
+                Ok(()) | Err(Error::Refused { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Failed::StillDue)
+    }
+}

@@ -1,0 +1,220 @@
+//! The provider's book and the table's agree, and what the provider holds decides: whatever message is late, lost or
+//! forged, and whatever answer is an error that the provider keeps.
+
+use local::pretend_provider::{Act, Answer, Call, DisputeStatus, RefundStatus, Status, Switches, Webhooks};
+
+use super::{VISA, cancel, order, shop};
+use crate::prelude::*;
+
+fn act(shop: &Shop, act: Act) -> Value {
+    shop.payments().provider.act(act).expect("it is possible")
+}
+
+/// The provider says nothing by itself from now on.
+fn silence(shop: &Shop) {
+    act(shop, Act::Switch(Switches { webhooks: Webhooks::Off, ..Switches::default() }));
+}
+
+fn next(shop: &Shop, call: Call, answer: Answer) {
+    act(shop, Act::Next { call: Some(call), answer });
+}
+
+/// An order of two units whose payment of 2,000 is captured.
+async fn captured(shop: &Shop, key: &str) -> Value {
+    let order = order(shop, key).await;
+    shop.pay(&order, VISA).await;
+    shop.await_payment(&order, "authorized").await;
+    shop.admin().capture(&order, None).await.expect(200);
+    shop.await_payment(&order, "captured").await;
+    shop.settle_payments().await;
+    order
+}
+
+async fn cancel_unit(shop: &Shop, order: &Value, units: u64) {
+    let lines = json!({ "lines": [{ "productId": "thing", "quantity": units }] });
+    shop.customer("ada").cancel(order, lines).await.expect(200);
+}
+
+/// The work that is open for staff or the provider.
+async fn work(shop: &Shop) -> Vec<Value> {
+    let due = shop.admin().get("/payments-due").await.expect(200);
+    due["items"].as_array().expect("items").iter().map(|mark| mark["work"].clone()).collect()
+}
+
+async fn card(shop: &Shop, order: &Value) -> Value {
+    shop.admin().read(order).await["invoice"]["payments"][0].clone()
+}
+
+async fn write_off(shop: &Shop, order: &Value) -> Reply {
+    shop.admin().post(&format!("/invoices/{}/write-offs", invoice_id(order)), json!({})).await
+}
+
+/// Looks again until nothing is due, as the schedule does.
+async fn sweep(shop: &Shop) -> Value {
+    shop.settle_payments().await;
+    shop.age_payments_due().await;
+    shop.sweep_payments().await
+}
+
+/// The amounts of the refunds that reached the customer.
+fn refunds(shop: &Shop, order: &Value) -> Vec<i64> {
+    let made = shop.intent(order).refunds.into_iter().filter(|it| !it.is_release());
+    made.filter(|it| it.status == RefundStatus::Succeeded).map(|it| it.amount).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_its_customer_has_paid_does_not_expire_although_nobody_told() {
+    let shop = shop().await;
+    silence(&shop);
+    let [paid, open] = [order(&shop, "paid").await, order(&shop, "open").await];
+    shop.pay(&paid, VISA).await;
+    let payment = shop.start_payment(&open).await.expect(200);
+    for order in [&paid, &open] {
+        shop.age(order).await;
+    }
+    // Without the provider, nothing is decided.
+    next(&shop, Call::ReadIntent, Answer::ServerError);
+    next(&shop, Call::ReadIntent, Answer::ServerError);
+    assert_eq!(shop.expire().await, json!({ "expired": 0, "settled": 0, "failed": 2, "done": true }));
+    assert_eq!(shop.expire().await, json!({ "expired": 1, "settled": 1, "failed": 0, "done": true }));
+    assert_eq!((shop.admin().status(&paid).await, shop.admin().status(&open).await), (json!("PAID"), json!("CANCELLED")));
+    assert_eq!(shop.intent(&open).status, Status::Canceled);
+    assert_eq!(shop.confirm(&payment, VISA).await.0, 400, "the customer can pay no more");
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_the_provider_keeps_is_overcome_and_nothing_is_refunded_twice() {
+    let shop = shop().await;
+    silence(&shop);
+    let unpaid = order(&shop, "unpaid").await;
+    next(&shop, Call::CreateIntent, Answer::ServerError);
+    assert_eq!(shop.start_payment(&unpaid).await.status, 503);
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    shop.start_payment(&unpaid).await.expect(200);
+    for (key, answer) in [
+        ("kept", Answer::ServerError),
+        ("done", Answer::ServerErrorAfterwards),
+        ("cut", Answer::Cut),
+        ("busy", Answer::RateLimit),
+        ("locked", Answer::LockTimeout),
+    ] {
+        let order = captured(&shop, key).await;
+        next(&shop, Call::CreateRefund, answer);
+        cancel(&shop, &order).await;
+        for _ in 0..3 {
+            sweep(&shop).await;
+        }
+        assert_eq!(refunds(&shop, &order), [2000], "{key}");
+        assert_eq!(card(&shop, &order).await["status"], "refunded", "{key}");
+    }
+    assert_eq!(work(&shop).await, Vec::<Value>::new());
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_that_fails_is_paid_by_staff_and_never_again_by_the_provider() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    cancel_unit(&shop, &order, 1).await;
+    sweep(&shop).await;
+    let refund = shop.intent(&order).refunds[0].id.clone();
+    act(&shop, Act::FailRefund { refund });
+    shop.await_payment(&order, "refundDue").await;
+    assert_eq!((sweep(&shop).await["failed"].clone(), work(&shop).await), (json!(0), vec![json!("refund")]));
+    let invoice = format!("/invoices/{}/refunds", invoice_id(&order));
+    shop.admin().post(&invoice, json!({ "reference": "back-1" })).await.expect(200);
+    assert_eq!((work(&shop).await, refunds(&shop, &order)), (Vec::new(), Vec::new()));
+    // The next credit is refunded by the provider again.
+    cancel(&shop, &order).await;
+    sweep(&shop).await;
+    assert_eq!(refunds(&shop, &order), [1000]);
+    assert_eq!(card(&shop, &order).await["returned"], eur(2000));
+    let failed = shop.bus().events().into_iter().filter(|event| event["detail-type"] == "RefundFailed").count();
+    assert_eq!(failed, 1);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_refunds_in_the_dashboard_is_missing_until_staff_decide() {
+    let shop = shop().await;
+    let ship = async |order: &Value| shop.admin().advance(order, "SHIPPED").await;
+    let [all, part] = [captured(&shop, "all").await, captured(&shop, "part").await];
+    for (order, amount) in [(&all, None), (&part, Some(500))] {
+        let intent = shop.intent(order).id;
+        act(&shop, Act::Refund { intent, amount });
+        until_some("staff are told", async || (!work(&shop).await.is_empty()).then_some(())).await;
+        assert_eq!(work(&shop).await, ["missing"]);
+        ship(order).await.problem(Kind::InvalidTransition);
+        write_off(&shop, order).await.expect(200);
+        write_off(&shop, order).await.expect(200);
+        ship(order).await.expect(200);
+        assert_eq!(work(&shop).await, Vec::<Value>::new());
+    }
+    write_off(&shop, &captured(&shop, "whole").await).await.problem(Kind::InvalidTransition);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_that_the_provider_refuses_for_good_is_closed_by_one_request_of_staff() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    let intent = shop.intent(&order).id;
+    let dispute = act(&shop, Act::Dispute { intent, amount: Some(500), inquiry: false });
+    let dispute = dispute["id"].as_str().expect("an id").to_owned();
+    until_some("staff are told", async || (work(&shop).await == ["dispute"]).then_some(())).await;
+    shop.admin().advance(&order, "SHIPPED").await.problem(Kind::InvalidTransition);
+    act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Lost });
+    until_some("the dispute is lost", async || (work(&shop).await == ["missing"]).then_some(())).await;
+    cancel(&shop, &order).await;
+    sweep(&shop).await;
+    // The provider refunds no charge that was disputed.
+    assert_eq!((work(&shop).await, refunds(&shop, &order)), (vec![json!("refund")], Vec::new()));
+    assert_eq!(card(&shop, &order).await["due"], eur(1500));
+    let invoice = format!("/invoices/{}/refunds", invoice_id(&order));
+    shop.admin().post(&invoice, json!({ "reference": "back-1" })).await.expect(200);
+    assert_eq!(work(&shop).await, Vec::<Value>::new());
+    assert_eq!(shop.sweep_payments().await["failed"], 0);
+    let told = shop.bus().events().into_iter().filter(|event| event["detail-type"] == "PaymentDisputed");
+    assert_eq!(told.map(|event| event["detail"]["state"].clone()).collect::<Vec<_>>(), ["open", "lost"]);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispute_that_the_shop_wins_leaves_nothing_to_do() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    let intent = shop.intent(&order).id;
+    let dispute = act(&shop, Act::Dispute { intent, amount: None, inquiry: false });
+    until_some("staff are told", async || (work(&shop).await == ["dispute"]).then_some(())).await;
+    let dispute = dispute["id"].as_str().expect("an id").to_owned();
+    act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Won });
+    until_some("it is won", async || work(&shop).await.is_empty().then_some(())).await;
+    shop.admin().advance(&order, "SHIPPED").await.expect(200);
+    assert_eq!(card(&shop, &order).await["dispute"], "won");
+    invariants::hold(&shop).await;
+}
+
+/// An order that was delivered before its authorization lapsed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lapsed_payment_of_a_delivered_order_is_paid_by_transfer_or_written_off() {
+    let shop = Shop::open_paying_with(&[("CaptureWhen", "DEMAND")]).await;
+    shop.product("thing", 1000, 10).await;
+    for (key, by_transfer) in [("transfer", true), ("write-off", false)] {
+        let order = order(&shop, key).await;
+        shop.pay(&order, VISA).await;
+        shop.await_payment(&order, "authorized").await;
+        for status in ["SHIPPED", "DELIVERED"] {
+            shop.admin().advance(&order, status).await.expect(200);
+        }
+        act(&shop, Act::Expire { intent: shop.intent(&order).id });
+        until_some("staff are told", async || (work(&shop).await == ["lapsed"]).then_some(())).await;
+        if by_transfer {
+            shop.admin().capture(&order, "bank-1").await.expect(200);
+        } else {
+            write_off(&shop, &order).await.expect(200);
+        }
+        assert_eq!(work(&shop).await, Vec::<Value>::new(), "{key}");
+    }
+    invariants::hold(&shop).await;
+}
