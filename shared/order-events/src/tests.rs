@@ -138,6 +138,8 @@ fn the_derivation_of_ids_never_changes() {
         "074eaf7b-85fa-5462-8877-aa6b62cf7878",
         "1b277d77-246d-5a7b-8d81-0c99cf8c30e8",
         "347d08f0-9d9f-5a76-9592-64dc11d7edf3",
+        "failed",
+        "disputed",
         "9aad1e89-7b96-5976-85ed-09695a2f47f1",
         "272fa2cb-a753-560c-8ff7-2e8b022c07ef",
         "8b751a2b-21f9-5309-b9a2-c61a3bf92d67",

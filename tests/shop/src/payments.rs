@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use devstack::Template;
 use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
+use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

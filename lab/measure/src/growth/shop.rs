@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, CategoryCount, Customer, Discount, EmailClaim, GiftCard, Invoice,
-    LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product,
-    Reduction, Return, ReturnStatus, Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
+    LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product,
+    Reduction, Return, ReturnStatus, StockCell, Transfer, UsernameClaim, ViewShard, WholeStock, Work,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,

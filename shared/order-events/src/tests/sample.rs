@@ -179,7 +179,7 @@ pub(crate) fn samples() -> [Event; 20] {
     let captured = paid_by_staff(&unpaid);
     let refund_due = CardPayment { cancelled: true, ..captured.clone() };
     let refunded = refund_due.refunded_under("refund-4711").expect("a refund is due");
-    let paid = |more: Held| {
+    let charged = |more: Held| {
         let held = Held { progress: Progress::Captured, captured: 4798, ..more };
         invoiced(&at_provider(Progress::Authorized).observed(held, 0))
     };
@@ -207,8 +207,8 @@ pub(crate) fn samples() -> [Event; 20] {
         event("INSERT", Item::default(), image(&due)),
         event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
         event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
-        event("MODIFY", paid(Held { refunded: 2399, ..Held::NOTHING }), paid(failed)),
-        event("MODIFY", paid(Held::NOTHING), paid(disputed)),
+        event("MODIFY", charged(Held { refunded: 2399, ..Held::NOTHING }), charged(failed)),
+        event("MODIFY", charged(Held::NOTHING), charged(disputed)),
         event("INSERT", Item::default(), image(&sent)),
         event("MODIFY", image(&sent), image(&arrived)),
         event("INSERT", Item::default(), image(&requested)),
