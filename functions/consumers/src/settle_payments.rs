@@ -20,8 +20,7 @@ use tokio::time::Instant;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] =
-    &[ordering::OBSERVE_PAYMENT, ordering::FAIL_REFUND, &[Access::query(PAYMENTS_DUE)]];
+pub const ACCESS: &[&[Access]] = &[ordering::OBSERVE_PAYMENT, ordering::FAIL_REFUND, &[Access::query(PAYMENTS_DUE)]];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
@@ -160,9 +159,8 @@ impl Settler {
             report.failed += unreadable;
             // One payment that takes long does not hold back the others.
             let due = stream::iter(items.into_iter().filter(|mark| mark.work == Work::Provider));
-            let settled = due.map(async |mark| {
-                if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None }
-            });
+            let settled =
+                due.map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });
             for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
                 match outcome {
                     Some(Outcome::Settled) => report.settled += 1,

@@ -12,7 +12,9 @@ use table::Budget;
 use tracing::{error, warn};
 
 pub const ROUTE: Route = Route::post("/payment-events", Scope::Public)
-    .summary("Take a message of the payment provider. It is signed with the webhook's secret, at most five minutes ago.")
+    .summary(
+        "Take a message of the payment provider. It is signed with the webhook's secret, at most five minutes ago.",
+    )
     // A message that is not genuine costs a hash, and must not make the provider wait.
     .limit(1000, 2000)
     .access(ordering::OBSERVE_PAYMENT)

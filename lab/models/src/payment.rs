@@ -10,8 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
 use key_schema::entity::{
-    CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress,
-    WholeOrder,
+    CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress, WholeOrder,
 };
 use key_schema::value::{IntentId, Money, Timestamp};
 use ordering::steps::{Cancel, Step, Transition};
@@ -148,7 +147,8 @@ impl Hash for State {
 
 /// Models whose every state the tests explore.
 pub fn small() -> Vec<Paying> {
-    let paying = |name, declines, ends, crashes, troubles| Paying { name, declines, ends, crashes, troubles, bug: None };
+    let paying =
+        |name, declines, ends, crashes, troubles| Paying { name, declines, ends, crashes, troubles, bug: None };
     vec![
         paying("a payment, a decline and a crash", 1, 0, 1, 0),
         paying("a payment that ends, and a crash", 0, 1, 1, 0),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine,
-    OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder, Work,
+    Balance, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine, OrderStatus, Payment,
+    Product, Return, Shipment, UsernameClaim, WholeOrder, Work,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Index, Item, Key, Stored as _};
 use key_schema::value::{

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, ReturnStatus, WholeOrder,
-    tax_on_top, wrongly_taxed,
+    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, ReturnStatus, WholeOrder, tax_on_top,
+    wrongly_taxed,
 };
 use key_schema::value::Money;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Cancellation, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus,
-    Payment, PaymentDue, ReturnStatus, WholeOrder, Work, is_recent, tax_on_top,
+    Cancellation, CodeUse, Credit, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment,
+    PaymentDue, ReturnStatus, WholeOrder, Work, is_recent, tax_on_top,
 };
 use key_schema::value::{DiscountCode, InvoiceId, Money, ProductId, RequestHash, Timestamp};
 use ordering::{MOST_CODES, MOST_GIFT_CARDS, MOST_LINES};
@@ -321,9 +321,10 @@ impl CardRecord {
         for transfer in self.transfer.iter().chain(&self.refunds) {
             name(reasons, "card: reference", &transfer.reference);
         }
-        let of_provider = self.provider.iter().flat_map(|it| {
-            [it.amount.unwrap_or(0), it.refunding, it.captured, it.refunded, it.failed, it.disputed]
-        });
+        let of_provider = self
+            .provider
+            .iter()
+            .flat_map(|it| [it.amount.unwrap_or(0), it.refunding, it.captured, it.refunded, it.failed, it.disputed]);
         let transfers = self.transfer.iter().chain(&self.refunds).map(|transfer| transfer.amount);
         let amounts = transfers.chain([self.written_off]).chain(of_provider);
         let whole = self.amount.amount();

@@ -36,9 +36,8 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Vec<
     let received = growth(before.received(), after.received());
     // If units were cancelled while the payment was captured, a part of what came is due at once. The capture is told,
     // and the refund when it is made. A refund that is seen together with a late capture tells of both.
-    let due = growth(was_due, is_due).filter(|due| {
-        after.due() > before.due() && received.is_none_or(|received| received == *due)
-    });
+    let due = growth(was_due, is_due)
+        .filter(|due| after.due() > before.due() && received.is_none_or(|received| received == *due));
     let refunded = growth(was_refunded, is_refunded);
     let is_told = due.is_some() || (refunded.is_some() && refunded == received);
     let captured = received.filter(|_| !is_told).map(|amount| {

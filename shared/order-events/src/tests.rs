@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Held, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection, Return,
-    ReturnStatus, Work,
+    CardPayment, Held, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection,
+    Return, ReturnStatus, Work,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;

@@ -10,15 +10,11 @@ mod shipping;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use key_schema::entity::{
-    CancellationCause, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder,
-};
+use key_schema::entity::{CancellationCause, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder};
 use key_schema::value::{Day, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
-pub use paying::{
-    capture, confirm_refund, fail_refund, observe_payment, request_capture, start_payment, write_off,
-};
+pub use paying::{capture, confirm_refund, fail_refund, observe_payment, request_capture, start_payment, write_off};
 pub use returning::{receive_return, request_return};
 pub use shipping::{advance, deliver_shipment, ship_items};
 

@@ -127,7 +127,11 @@ impl Cashier {
             let Some((attempt, asked)) = card.and_then(|card| Some((card.next_attempt()?, card.asked()))) else {
                 let is_known = card.and_then(|card| card.provider.as_ref());
                 let is_open = is_known.is_some_and(|provider| provider.held.progress != Progress::Ended);
-                return if is_open { self.look_at(whole, budget).await } else { Ok(Some(Seen { whole, intent: None })) };
+                return if is_open {
+                    self.look_at(whole, budget).await
+                } else {
+                    Ok(Some(Seen { whole, intent: None }))
+                };
             };
             let intent = self.provider.start(&order, attempt, asked, Timestamp::now()).await?;
             // Before the customer gets the secret: an intent that the table does not know must hold no money.

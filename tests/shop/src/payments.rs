@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use devstack::Template;
-use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
 use key_schema::value::Timestamp;
+use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

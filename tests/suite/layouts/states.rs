@@ -1,9 +1,9 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order, OrderItem,
-    OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation,
-    Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
+    CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order,
+    OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, Reduction,
+    Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
 use key_schema::value::{Currency, Money, ProductId, Timestamp};

@@ -77,7 +77,10 @@ async fn an_order_that_its_customer_has_paid_does_not_expire_although_nobody_tol
     next(&shop, Call::ReadIntent, Answer::ServerError);
     assert_eq!(shop.expire().await, json!({ "expired": 0, "settled": 0, "failed": 2, "done": true }));
     assert_eq!(shop.expire().await, json!({ "expired": 1, "settled": 1, "failed": 0, "done": true }));
-    assert_eq!((shop.admin().status(&paid).await, shop.admin().status(&open).await), (json!("PAID"), json!("CANCELLED")));
+    assert_eq!(
+        (shop.admin().status(&paid).await, shop.admin().status(&open).await),
+        (json!("PAID"), json!("CANCELLED"))
+    );
     assert_eq!(shop.intent(&open).status, Status::Canceled);
     assert_eq!(shop.confirm(&payment, VISA).await.0, 400, "the customer can pay no more");
     invariants::hold(&shop).await;
@@ -138,17 +141,17 @@ async fn a_refund_that_fails_is_paid_by_staff_and_never_again_by_the_provider() 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_refunds_in_the_dashboard_is_missing_until_staff_decide() {
     let shop = shop().await;
-    let ship = async |order: &Value| shop.admin().advance(order, "SHIPPED").await;
+    let send = async |order: &Value| shop.admin().advance(order, "SHIPPED").await;
     let [all, part] = [captured(&shop, "all").await, captured(&shop, "part").await];
     for (order, amount) in [(&all, None), (&part, Some(500))] {
         let intent = shop.intent(order).id;
         act(&shop, Act::Refund { intent, amount });
-        until_some("staff are told", async || (!work(&shop).await.is_empty()).then_some(())).await;
+        until("staff are told", async || !work(&shop).await.is_empty()).await;
         assert_eq!(work(&shop).await, ["missing"]);
-        ship(order).await.problem(Kind::InvalidTransition);
+        send(order).await.problem(Kind::InvalidTransition);
         write_off(&shop, order).await.expect(200);
         write_off(&shop, order).await.expect(200);
-        ship(order).await.expect(200);
+        send(order).await.expect(200);
         assert_eq!(work(&shop).await, Vec::<Value>::new());
     }
     write_off(&shop, &captured(&shop, "whole").await).await.problem(Kind::InvalidTransition);
@@ -162,10 +165,10 @@ async fn a_refund_that_the_provider_refuses_for_good_is_closed_by_one_request_of
     let intent = shop.intent(&order).id;
     let dispute = act(&shop, Act::Dispute { intent, amount: Some(500), inquiry: false });
     let dispute = dispute["id"].as_str().expect("an id").to_owned();
-    until_some("staff are told", async || (work(&shop).await == ["dispute"]).then_some(())).await;
+    until("staff are told", async || work(&shop).await == ["dispute"]).await;
     shop.admin().advance(&order, "SHIPPED").await.problem(Kind::InvalidTransition);
     act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Lost });
-    until_some("the dispute is lost", async || (work(&shop).await == ["missing"]).then_some(())).await;
+    until("the dispute is lost", async || work(&shop).await == ["missing"]).await;
     cancel(&shop, &order).await;
     sweep(&shop).await;
     // The provider refunds no charge that was disputed.
@@ -186,10 +189,10 @@ async fn a_dispute_that_the_shop_wins_leaves_nothing_to_do() {
     let order = captured(&shop, "k").await;
     let intent = shop.intent(&order).id;
     let dispute = act(&shop, Act::Dispute { intent, amount: None, inquiry: false });
-    until_some("staff are told", async || (work(&shop).await == ["dispute"]).then_some(())).await;
+    until("staff are told", async || work(&shop).await == ["dispute"]).await;
     let dispute = dispute["id"].as_str().expect("an id").to_owned();
     act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Won });
-    until_some("it is won", async || work(&shop).await.is_empty().then_some(())).await;
+    until("it is won", async || work(&shop).await.is_empty()).await;
     shop.admin().advance(&order, "SHIPPED").await.expect(200);
     assert_eq!(card(&shop, &order).await["dispute"], "won");
     invariants::hold(&shop).await;
@@ -208,7 +211,7 @@ async fn a_lapsed_payment_of_a_delivered_order_is_paid_by_transfer_or_written_of
             shop.admin().advance(&order, status).await.expect(200);
         }
         act(&shop, Act::Expire { intent: shop.intent(&order).id });
-        until_some("staff are told", async || (work(&shop).await == ["lapsed"]).then_some(())).await;
+        until("staff are told", async || work(&shop).await == ["lapsed"]).await;
         if by_transfer {
             shop.admin().capture(&order, "bank-1").await.expect(200);
         } else {

@@ -103,7 +103,9 @@ pub async fn overtaken(shop: &Shop) {
     let unknown = json!({ "id": "evt", "object": "event", "type": "payment_intent.test", "data": { "object": {
         "id": "pi_unknown", "object": "payment_intent", "metadata": { "orderId": order["orderId"] },
     } } });
-    let tell = async |body: &Value| shop.tell_text(shop.webhook_secret(), Timestamp::now().as_second(), body.to_string()).await;
+    let tell = async |body: &Value| {
+        shop.tell_text(shop.webhook_secret(), Timestamp::now().as_second(), body.to_string()).await
+    };
     tell(&unknown).await.problem(Kind::Validation);
     let called_off = self::order(shop, "cancelled unpaid").await;
     cancel(shop, &called_off).await;

@@ -3,8 +3,8 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return,
-    Shipment, UsernameClaim, WholeOrder,
+    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return, Shipment,
+    UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{CustomerId, Timestamp};

@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, CategoryCount, Customer, Discount, EmailClaim, GiftCard, Invoice,
-    LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product,
-    Reduction, Return, ReturnStatus, StockCell, Transfer, UsernameClaim, ViewShard, WholeStock, Work,
+    LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, Reduction, Return,
+    ReturnStatus, StockCell, Transfer, UsernameClaim, ViewShard, WholeStock, Work,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
@@ -247,8 +247,7 @@ impl Shop {
             refusal: None,
         });
         let is_paid = order.status != OrderStatus::Pending;
-        let transfer =
-            is_paid.then(|| Transfer { reference: format!("bank-{number:07}"), amount: amount.amount() });
+        let transfer = is_paid.then(|| Transfer { reference: format!("bank-{number:07}"), amount: amount.amount() });
         let cancelled = order.status == OrderStatus::Cancelled;
         let work = Work::Refund;
         let due = cancelled.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, work });

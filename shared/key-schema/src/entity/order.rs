@@ -8,8 +8,8 @@ use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity
 use super::credit::net_amounts;
 use super::stock::is_zero;
 use super::{
-    CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return, Shipment,
-    Shortfall, Work, tax,
+    CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return,
+    Shipment, Shortfall, Work, tax,
 };
 
 #[cfg(test)]

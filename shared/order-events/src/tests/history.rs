@@ -96,18 +96,16 @@ impl History {
                 self.changes.insert(("UnitsCancelled", number, next.version));
                 self.put(number, next);
             }
-            (Step::Settle, OrderStatus::Cancelled) if card.provider.is_none() => {
-                match card.state() {
-                    PaymentState::Voided | PaymentState::Expired => {
-                        self.pay(number, paid_by_staff(&card), &[("RefundDue", 0)]);
-                    }
-                    PaymentState::RefundDue => {
-                        let refunded = card.refunded_under("refund-4711").expect("a refund is due");
-                        self.pay(number, refunded, &[("RefundMade", 0)]);
-                    }
-                    _ => self.pay(number, card, &[]),
+            (Step::Settle, OrderStatus::Cancelled) if card.provider.is_none() => match card.state() {
+                PaymentState::Voided | PaymentState::Expired => {
+                    self.pay(number, paid_by_staff(&card), &[("RefundDue", 0)]);
                 }
-            }
+                PaymentState::RefundDue => {
+                    let refunded = card.refunded_under("refund-4711").expect("a refund is due");
+                    self.pay(number, refunded, &[("RefundMade", 0)]);
+                }
+                _ => self.pay(number, card, &[]),
+            },
             (Step::Report(progress), status) if !matches!(card.state(), PaymentState::Refunded) => {
                 self.report(number, status, card, progress);
             }

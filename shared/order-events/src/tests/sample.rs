@@ -1,8 +1,9 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
-    Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus, Shipment, Work,
+    CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment,
+    PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus, Shipment,
+    Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Money, OrderId, ReturnId, ShipmentId, Timestamp};
@@ -172,7 +173,8 @@ pub(crate) fn samples() -> [Event; 20] {
     let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(&product(version));
-    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, work: Work::Provider };
+    let due =
+        PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, work: Work::Provider };
 
     let unpaid = CardPayment::of(eur(4798));
     let expired = CardPayment { cancelled: true, expired: true, ..unpaid.clone() };

@@ -47,6 +47,7 @@ pub const CANCEL_UNITS: &[Access] = &[
 
 /// [`Transition::Capture`](crate::steps::Transition::Capture).
 pub const CAPTURE: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
@@ -76,6 +77,7 @@ pub const DELIVER_SHIPMENT: &[Access] = &[
 
 /// [`Transition::Expire`](crate::steps::Transition::Expire).
 pub const EXPIRE: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query(ORDER_BY_ID),
     Access::update::<Discount>().in_transactions(),
@@ -99,6 +101,26 @@ pub const EXPIRE_LAPSED: &[Access] = &[
     Access::update::<Stock>().in_transactions(),
 ];
 
+/// [`Transition::FailRefund`](crate::steps::Transition::FailRefund).
+pub const FAIL_REFUND: &[Access] = &[
+    Access::put::<PaymentDue>().in_transactions(),
+    Access::query(ORDER_BY_ID),
+    Access::transact_get::<Invoice>(),
+    Access::transact_get::<Order>(),
+    Access::update::<Invoice>().in_transactions(),
+];
+
+/// [`Transition::ObservePayment`](crate::steps::Transition::ObservePayment).
+pub const OBSERVE_PAYMENT: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
+    Access::put::<PaymentDue>().in_transactions(),
+    Access::query(ORDER_BY_ID),
+    Access::transact_get::<Invoice>(),
+    Access::transact_get::<Order>(),
+    Access::update::<Invoice>(),
+    Access::update::<Order>(),
+];
+
 /// [`Transition::ReceiveReturn`](crate::steps::Transition::ReceiveReturn).
 pub const RECEIVE_RETURN: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),
@@ -112,17 +134,6 @@ pub const RECEIVE_RETURN: &[Access] = &[
     Access::update::<Order>().in_transactions(),
     Access::update::<Return>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
-];
-
-/// [`Transition::ReportPayment`](crate::steps::Transition::ReportPayment).
-pub const OBSERVE_PAYMENT: &[Access] = &[
-    Access::delete::<PaymentDue>().in_transactions(),
-    Access::put::<PaymentDue>().in_transactions(),
-    Access::query(ORDER_BY_ID),
-    Access::transact_get::<Invoice>(),
-    Access::transact_get::<Order>(),
-    Access::update::<Invoice>(),
-    Access::update::<Order>(),
 ];
 
 /// [`Transition::RequestCapture`](crate::steps::Transition::RequestCapture).
@@ -163,8 +174,12 @@ pub const START_PAYMENT: &[Access] = &[
     Access::update::<Invoice>(),
 ];
 
-/// [`Transition::FailRefund`](crate::steps::Transition::FailRefund).
-pub const FAIL_REFUND: &[Access] = CONFIRM_REFUND;
-
 /// [`Transition::WriteOff`](crate::steps::Transition::WriteOff).
-pub const WRITE_OFF: &[Access] = CONFIRM_REFUND;
+pub const WRITE_OFF: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
+    Access::put::<PaymentDue>().in_transactions(),
+    Access::query(ORDER_BY_ID),
+    Access::transact_get::<Invoice>(),
+    Access::transact_get::<Order>(),
+    Access::update::<Invoice>().in_transactions(),
+];

@@ -1,8 +1,8 @@
 //! The writes that change an order.
 
 use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
-    ReturnStatus, WholeOrder,
+    Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return, ReturnStatus,
+    WholeOrder,
 };
 use key_schema::layout::Stored;
 use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};

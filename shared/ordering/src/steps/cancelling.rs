@@ -1,7 +1,8 @@
 //! Cancelling an order, or some units of it, before it is shipped.
 
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, LineUnits, OrderStatus, Payment, ProviderPayment, Shortfall, WholeOrder,
+    Cancellation, CancellationCause, CardPayment, LineUnits, OrderStatus, Payment, ProviderPayment, Shortfall,
+    WholeOrder,
 };
 use key_schema::value::{ProductId, Timestamp};
 

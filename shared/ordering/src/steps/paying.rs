@@ -1,8 +1,6 @@
 //! Paying: through the payment provider, or recorded by staff.
 
-use key_schema::entity::{
-    CardPayment, Held, OrderStatus, PaymentState, Progress, ProviderPayment, WholeOrder, Work,
-};
+use key_schema::entity::{CardPayment, Held, OrderStatus, PaymentState, Progress, ProviderPayment, WholeOrder, Work};
 use key_schema::value::{IntentId, Money, Timestamp};
 
 use super::{Step, with_status};

@@ -4,7 +4,10 @@ use key_schema::entity::OrderStatus::{Cancelled, Delivered, Packing, Pending, Sh
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
-use key_schema::entity::{Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice, InvoiceCounter, LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer};
+use key_schema::entity::{
+    Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice, InvoiceCounter,
+    LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer,
+};
 use key_schema::value::{Invalid, InvoiceNumber, Quantity};
 use serde_dynamo::Item;
 

@@ -20,13 +20,20 @@ fn held_of(entry: &Entry) -> Held {
     };
     let sum = |wanted: fn(&&Refund) -> bool| entry.refunds.iter().filter(wanted).map(|refund| refund.amount).sum();
     let has_failed = |refund: &&Refund| matches!(refund.status, RefundStatus::Failed | RefundStatus::Canceled);
-    let is_open = |one: &Dispute| matches!(one.status, DisputeStatus::NeedsResponse | DisputeStatus::WarningNeedsResponse);
+    let is_open =
+        |one: &Dispute| matches!(one.status, DisputeStatus::NeedsResponse | DisputeStatus::WarningNeedsResponse);
     let takes = |one: &&Dispute| matches!(one.status, DisputeStatus::NeedsResponse | DisputeStatus::Lost);
     Held {
         progress,
         captured: entry.captured,
         refunded: sum(|it| !it.is_release() && !matches!(it.status, RefundStatus::Failed | RefundStatus::Canceled)),
-        failed: entry.refunds.iter().filter(has_failed).filter(|it| it.metadata.contains_key("refund")).map(|it| it.amount).sum(),
+        failed: entry
+            .refunds
+            .iter()
+            .filter(has_failed)
+            .filter(|it| it.metadata.contains_key("refund"))
+            .map(|it| it.amount)
+            .sum(),
         disputed: entry.disputes.iter().filter(takes).map(|it| it.amount).sum(),
         dispute: match entry.disputes.as_slice() {
             [] => None,

@@ -74,9 +74,13 @@ pub enum Trouble {
     RefundFails,
     Dispute,
     /// The newest dispute ends.
-    DisputeEnds { won: bool },
+    DisputeEnds {
+        won: bool,
+    },
     /// The next refund is answered with an error that the provider keeps, before it is made or after.
-    KeepsError { made: bool },
+    KeepsError {
+        made: bool,
+    },
 }
 
 pub const VISA: &str = "pm_card_visa";
@@ -110,11 +114,11 @@ impl Script {
 
 /// What would happen to an order if nothing came between.
 fn story(random: &mut Rng) -> Vec<What> {
-    use What::{
-        Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship, Sweep,
-        Start, Trouble,
-    };
     use self::Trouble::{Dispute, DisputeEnds, KeepsError, Refund, RefundFails};
+    use What::{
+        Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship,
+        Start, Sweep, Trouble,
+    };
 
     let pay = What::Pay(VISA);
     let declined = What::Pay(DECLINED[random.usize(..2)]);

@@ -195,7 +195,10 @@ fn a_refund_that_failed_is_staffs() {
     let made = first.observed(captured(400), 1);
     assert_eq!((made.state(), made.work()), (PaymentState::Captured, None));
     let failed = made.observed(Held { failed: 400, ..captured(0) }, 1);
-    assert_eq!((failed.state(), failed.work(), failed.due_by_staff()), (PaymentState::RefundDue, Some(Work::Refund), 400));
+    assert_eq!(
+        (failed.state(), failed.work(), failed.due_by_staff()),
+        (PaymentState::RefundDue, Some(Work::Refund), 400)
+    );
     let by_hand = failed.refunded_under("back-1").expect("a refund");
     assert_eq!((by_hand.work(), by_hand.balance().returned), (None, eur(400)));
     let more = by_hand.with_credited(600);

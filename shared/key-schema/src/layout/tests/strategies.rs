@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::entity::{
-    CardPayment, CartLine, Dispute, Held, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Sums, Transfer,
+    CardPayment, CartLine, Dispute, Held, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Sums,
+    Transfer,
 };
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
@@ -58,7 +59,16 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
             let refunds = transfer.iter().cloned().collect();
             let about = CardPayment::of(amount);
             let written_off = credited;
-            Payment::Card(CardPayment { cancelled, expired, credited, written_off, provider, transfer, refunds, ..about })
+            Payment::Card(CardPayment {
+                cancelled,
+                expired,
+                credited,
+                written_off,
+                provider,
+                transfer,
+                refunds,
+                ..about
+            })
         }
     })
 }

@@ -168,8 +168,13 @@ impl Names {
         let asked = newest.map_or(card.wanted(), |provider| provider.amount.unwrap_or(card.amount.amount()));
         let captured = newest.map(|provider| provider.held.captured).filter(|captured| *captured > 0);
         let captured = captured.unwrap_or(card.wanted());
-        let of = |refunded, failed, disputed, dispute| {
-            Held { progress: Progress::Captured, captured, refunded, failed, disputed, dispute }
+        let of = |refunded, failed, disputed, dispute| Held {
+            progress: Progress::Captured,
+            captured,
+            refunded,
+            failed,
+            disputed,
+            dispute,
         };
         let owed = captured - card.wanted();
         let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended].map(Held::of);

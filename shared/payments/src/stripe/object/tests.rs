@@ -131,7 +131,9 @@ fn an_error_says_whether_another_try_may_succeed() {
     let body = |code: &str| json!({"error": {"code": code, "message": "No."}}).to_string();
     let of = |status, code| refusal(status, body(code).as_bytes());
     assert!(matches!(of(400, "amount_too_small"), Error::TooSmall(_)));
-    assert!(matches!(of(400, "charge_disputed"), Error::Refused { status: 400, code, .. } if code == "charge_disputed"));
+    assert!(
+        matches!(of(400, "charge_disputed"), Error::Refused { status: 400, code, .. } if code == "charge_disputed")
+    );
     for (status, code) in [(500, ""), (503, "api_error"), (400, "balance_insufficient")] {
         assert!(matches!(of(status, code), Error::Failed { .. }), "{status} {code}");
     }
