@@ -4,7 +4,7 @@
 //! provider, and records what it holds.
 
 use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
-use key_schema::entity::Dispute;
+use key_schema::entity::{Dispute, Work};
 use key_schema::value::{IntentId, OrderId, Timestamp};
 use lambda::Measure;
 use payments::{Cashier, Error, Failed, Notice, Provider, Seen};
@@ -68,7 +68,7 @@ async fn compare(provider: &Provider, order: &OrderId, intent: &IntentId, seen: 
                 error!(%order, %intent, "the customer's bank disputes a payment");
                 lambda::metrics(&[("PaymentsDisputed", Measure::Count(1))]);
             }
-            if newest.held.failed > 0 {
+            if newest.held.failed > 0 && seen.whole.work() == Some(Work::Refund) {
                 error!(%order, %intent, amount = newest.held.failed, "a refund has failed at the payment provider");
                 lambda::metrics(&[("RefundsFailed", Measure::Count(1))]);
             }

@@ -134,6 +134,11 @@ impl Names {
             Transition::Expire { deadline: at(5) },
             Transition::ExpireLapsed { deadline: at(5) },
         ];
+        changes.extend(whole.invoice.card().into_iter().flat_map(|card| self.payments(card)));
+        // Troubles at the provider multiply the states, and ask no more of the other changes than a payment that lapsed.
+        if whole.invoice.card().is_some_and(is_troubled) {
+            return changes;
+        }
         for captures in [false, true] {
             changes.extend(OrderStatus::ALL.iter().map(|to| Transition::Advance { to: *to, captures }));
             changes.extend([None, Some(&self.units[0][..])].map(|lines| {
@@ -156,7 +161,6 @@ impl Names {
         let accept = [true, false].map(|restock| ReturnVerdict::Accept { restock });
         let verdicts = accept.into_iter().chain([ReturnVerdict::Refuse { reason: "used" }]);
         changes.extend(verdicts.map(|verdict| Transition::ReceiveReturn(Receipt { id, verdict })));
-        changes.extend(whole.invoice.card().into_iter().flat_map(|card| self.payments(card)));
         changes
     }
 
@@ -199,6 +203,12 @@ impl Names {
         let start = Transition::StartPayment { intent: intent(attempt), attempt, amount: card.asked() };
         looks.chain(failures).chain([start]).collect()
     }
+}
+
+/// Whether money went away without the shop, or a refund failed.
+fn is_troubled(card: &CardPayment) -> bool {
+    let held = card.held();
+    held.failed > 0 || held.dispute.is_some() || card.written_off > 0 || (card.received() > 0 && card.missing() > 0)
 }
 
 /// What decides about the changes of an order. Orders that are alike in it are not told from each other.
