@@ -7,17 +7,18 @@ use shop::eur;
 use super::metered_shop::MeteredShop;
 
 /// The numbers of the orders, which no other order has.
-const ORDERS: [u32; 3] = [20, 21, 22];
+const ORDERS: [u32; 4] = [20, 21, 22, 23];
 
 pub async fn send_all(shop: &mut MeteredShop) {
     for number in ORDERS.into_iter().flat_map(|order| order * 4..order * 4 + 4) {
         let card = json!({ "code": shop.id("g", number), "balance": eur(499) });
         shop.shop.admin().post("/gift-cards", card).await.expect(201);
     }
-    let [shipped, reserved, captured] = ORDERS;
+    let [shipped, reserved, captured, lapsed] = ORDERS;
     ship(shop, shipped).await;
     cancel_reserved(shop, reserved).await;
     cancel_captured(shop, captured).await;
+    write_off(shop, lapsed).await;
 }
 
 /// Captures the payment of an order that is shipped.
@@ -76,6 +77,20 @@ async fn cancel_captured(shop: &mut MeteredShop, number: u32) {
     shop.check("cancel-order", "after the provider captured its payment").await;
     settle(shop, &order).await;
     shop.check("settle-payments", "refunded").await;
+}
+
+/// Goes without the money of an order whose authorization ended.
+async fn write_off(shop: &mut MeteredShop, number: u32) {
+    let order = place(shop, number).await;
+    start(shop, &order).await;
+    confirm(shop, &order).await;
+    start(shop, &order).await;
+    shop.shop.act_at_provider(&order, "cancel").await;
+    shop.shop.tell(&order).await.expect(204);
+    shop.pass().await;
+    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
+    shop.shop.admin().post(&format!("/invoices/{invoice}/write-offs"), json!({})).await.expect(200);
+    shop.check("write-off", "of a payment that lapsed").await;
 }
 
 fn id(order: &Value) -> &str {

@@ -132,8 +132,9 @@ impl Parts<'_> {
         let captured = if progress == Progress::Captured { amount } else { 0 };
         let refunded = if state == Refunded { amount } else { 0 };
         Ok(ProviderPayment {
-            capture_requested: state == Captured,
-            refund: u32::from(refunded > 0),
+            capture_requested: captured > 0,
+            refund: u32::from([RefundDue, Refunded].contains(&state)),
+            refunding: if state == RefundDue { amount } else { 0 },
             looks: 2,
             held: Held { captured, refunded, ..Held::of(progress) },
             ..ProviderPayment::new("pi_000000000000000000000000".parse()?, 1)
