@@ -61,8 +61,9 @@ const ALLOWED: &[(&str, &str)] = &[
     // The shop's own words for its actions.
     (
         "shared/ordering/",
-        "confirm-refund deliver-shipment place-order receive-return request-return ship-items start-payment",
+        "confirm-refund deliver-shipment place-order receive-return request-return ship-items start-payment write-off",
     ),
+    ("shared/payments/", "start-payment"),
     // Tests with one sample event.
     ("shared/http-api/", "get-product"),
 ];

@@ -61,7 +61,6 @@ async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
             match (*step, steps[..at].last().copied()) {
                 ("pay", Some("cancel")) => {
                     tell("RefundDue", 3);
-                    tell("PaymentDue", 3);
                     continue;
                 }
                 ("refund", _) => {
@@ -73,10 +72,7 @@ async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
             tell("OrderStatusChanged", version);
             match (*step, steps[..at].last().copied()) {
                 ("pay", _) => tell("PaymentCaptured", version),
-                ("cancel", Some("pay")) => {
-                    tell("RefundDue", 3);
-                    tell("PaymentDue", 3);
-                }
+                ("cancel", Some("pay")) => tell("RefundDue", 3),
                 _ => {}
             }
         }

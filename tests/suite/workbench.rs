@@ -286,7 +286,7 @@ async fn a_model_of_somebody_else_is_imported_as_far_as_it_goes() {
     assert_eq!(order["total"], json!({ "amount": 4480, "currency": "EUR" }));
     assert_eq!((&order["invoiceId"], &order["issuedAt"]), (&json!("4001"), &json!("2023-04-25T19:18:00.000Z")));
     let shipped = lines.iter().find(|line| line["orderId"] == "3003").expect("an order");
-    assert_eq!((&shipped["status"], &shipped["card"]["reference"]), (&json!("SHIPPED"), &json!("5001")));
+    assert_eq!((&shipped["status"], &shipped["card"]["transfer"]["reference"]), (&json!("SHIPPED"), &json!("5001")));
     // What was imported is a shop like any other.
     assert_round_trip(&shop).await;
 }

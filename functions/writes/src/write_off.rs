@@ -13,7 +13,8 @@ use crate::changed;
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/write-offs", Scope::Admin)
     .summary(
         "Decide, once, that the shop goes without the money that it misses of a paid order: the authorization lapsed, a \
-             dispute was lost, or somebody refunded the payment in the provider's dashboard. The order can then be shipped.",
+             dispute was lost, or somebody refunded the payment in the provider's dashboard. The order can then be shipped. If \
+             nothing is missing, nothing changes.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
@@ -33,7 +34,7 @@ pub async fn handle(
 ) -> Answer<Replayable<Json<InvoiceView>>> {
     let written_off = orders.change(Target::Invoice(&id), Transition::WriteOff, budget).await?;
     if let Transitioned::Refused(status) = written_off {
-        let detail = "No money of this invoice is missing.";
+        let detail = "The order is not paid yet: cancel it instead.";
         return Err(Problem::new(Kind::InvalidTransition, detail).with("orderStatus", status));
     }
     changed::answer(written_off, "invoice", |order| Ok(order.invoice.into()))

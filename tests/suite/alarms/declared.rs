@@ -27,9 +27,9 @@ fn functions_emit_the_metrics_that_alarms_use() {
         count += 1;
     }
     assert_eq!(
-        count, 7,
-        "a long wait, a denied drain, drift, old parked counts, a late comparison, a payment of another amount, an old \
-         repair"
+        count, 8,
+        "a long wait, a denied drain, drift, old parked counts, a late comparison, a payment of another amount, a message \
+         that is not genuine, an old repair"
     );
 }
 

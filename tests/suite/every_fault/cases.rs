@@ -223,6 +223,7 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
     vec![
         money("capture", &seed.pending, "payments", "bank-2"),
         money("confirm a refund", &seed.cancelled, "refunds", "refund-1"),
+        Case::to("write off", Admin, format!("POST /invoices/{}/write-offs", invoice_id(&seed.lapsed)), json!({})),
         post("start a payment", ADA, &seed.pending, "payment", Value::Null),
         Case::to("report a payment", Admin, "POST /payment-events", json!(seed.report)),
         cancel("cancel", ADA, &seed.pending),

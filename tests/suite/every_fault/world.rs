@@ -30,6 +30,8 @@ pub struct Seed {
     pub cancelled: Value,
     /// A pending order whose payment at the provider is started, and one whose payment has to be captured.
     pub started: Value,
+    /// A paid order whose authorization ended.
+    pub lapsed: Value,
     pub due: Value,
     /// A delivered order that the provider was paid for, with a return of one of its units.
     pub delivered: Value,
@@ -164,6 +166,12 @@ impl World {
         // The same request again sees that the payment is authorized.
         shop.start_payment(&due).await.expect(200);
         admin.advance(&due, "SHIPPED").await.expect(200);
+        let lapsed = ada.order("lapsed", things(1)).await.expect(201);
+        let payment = shop.start_payment(&lapsed).await.expect(200);
+        shop.confirm(&payment, "pm_card_visa").await;
+        shop.start_payment(&lapsed).await.expect(200);
+        shop.act_at_provider(&lapsed, "cancel").await;
+        shop.start_payment(&lapsed).await.expect(200);
         let delivered = ada.order("delivered", things(3)).await.expect(201);
         let payment = shop.start_payment(&delivered).await.expect(200);
         shop.confirm(&payment, "pm_card_visa").await;
@@ -212,6 +220,7 @@ impl World {
             cancelled,
             started,
             due,
+            lapsed,
             delivered,
             returned,
             shipped,

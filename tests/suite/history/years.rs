@@ -12,7 +12,7 @@ fn history() -> Vec<Value> {
         let mut order = json!({
             "type": "order", "orderId": id, "customerId": "ada", "status": status, "placedAt": placed,
             "lines": [line("tea", 2, 450), line("cup", 1, 1100)], "total": eur(2000),
-            "card": { "amount": eur(2000), "status": "captured", "reference": "bank-1" },
+            "card": { "amount": eur(2000), "transfer": { "reference": "bank-1", "amount": 2000 } },
         });
         order.as_object_mut().expect("an order").extend(more.as_object().expect("more").clone());
         order
@@ -37,8 +37,8 @@ fn history() -> Vec<Value> {
             "2020-05-01T12:00:00Z",
             json!({
                 "cancellation": { "at": "2020-05-02", "reason": "Too late", "cause": "customer" },
-                "card": { "amount": eur(2000), "status": "refunded", "settlement": "refunded", "reference": "bank-2",
-                    "refundReference": "back-2" },
+                "card": { "amount": eur(2000), "transfer": { "reference": "bank-2", "amount": 2000 },
+                    "refunds": [{ "reference": "back-2", "amount": 2000 }] },
             }),
         ),
         // Ten percent off, and the rest by gift card.
@@ -60,7 +60,7 @@ fn history() -> Vec<Value> {
                 "deliveredAt": "2022-05-03", "credits": [{ "productId": "tea", "quantity": 1 }],
                 "returns": [{ "returnId": "ret-o-2022-1", "lines": [{ "productId": "tea", "quantity": 1 }],
                     "requestedAt": "2022-05-05", "status": "received", "closedAt": "2022-05-09", "amount": eur(450) }],
-                "card": { "amount": eur(2000), "status": "captured", "reference": "bank-4",
+                "card": { "amount": eur(2000), "transfer": { "reference": "bank-4", "amount": 2000 },
                     "refunds": [{ "reference": "back-4", "amount": 450 }] },
             }),
         ),

@@ -108,14 +108,14 @@ pub fn confirm_refund(whole: &WholeOrder, reference: &str) -> Step {
 }
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost, or
-/// somebody refunded it in the provider's dashboard. If nothing is missing and something was written off before, nothing
-/// changes. An unpaid order is refused: it is cancelled instead.
+/// somebody refunded it in the provider's dashboard. If nothing is missing, nothing changes. An unpaid order is refused: it is
+/// cancelled instead.
 pub fn write_off(whole: &WholeOrder) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     match whole.work() {
         Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
-        _ if card.written_off > 0 => Step::Stay,
-        _ => Step::Refuse,
+        _ if whole.order.status == OrderStatus::Pending => Step::Refuse,
+        _ => Step::Stay,
     }
 }
 

@@ -135,7 +135,7 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
     law(card.work().is_none(), "staff can close what is left");
     match order.status {
         OrderStatus::Cancelled => {
-            law(intents.iter().all(|it| !is_open(&it) && it.held() == 0), "no money of a cancelled order is held");
+            law(!intents.iter().any(|it| is_open(&it)) && held <= by_hand, "no money of a cancelled order is held");
         }
         OrderStatus::Pending => {
             law(intents.iter().all(|it| !is_open(&it) && it.captured == 0), "a payment makes an order paid");
