@@ -10,7 +10,7 @@
 
 use key_schema::entity::{CardPayment, Command, Progress, WholeOrder};
 use key_schema::value::{OrderId, Timestamp};
-use lambda::{Failure, Remedy};
+use lambda::{Failure, Remedy, Retries};
 use ordering::steps::Transition;
 use ordering::{Lifecycle, Target, Transitioned};
 use table::{Budget, Reader};
@@ -91,29 +91,45 @@ impl Cashier {
     pub async fn look_at(&self, mut whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
         let (order, mut retries) = (whole.order.order_id.clone(), budget.retries());
         loop {
-            let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
-            let Some(newest) = newest else { return Ok(Some(Seen { whole, intent: None })) };
-            let intent = self.provider.look_at(&newest.intent).await?;
-            let Intent { id, amount, held, newest_refund, .. } = &intent;
-            let (amount, held, newest_refund) = (*amount, *held, *newest_refund);
-            let observed = Transition::ObservePayment { intent: id, amount, held, newest_refund };
-            match self.orders.change_as_read(whole, observed, budget).await {
-                Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
-                    return Ok(Some(Seen { whole, intent: Some(intent) }));
-                }
-                Ok(Some(Transitioned::Refused(_) | Transitioned::Denied(_))) => return Err(Failed::Differs),
-                Ok(Some(Transitioned::NotFound)) => return Ok(None),
-                Ok(None) | Err(table::Error::Unanswered(_)) => {}
-                Err(error) => return Err(error.into()),
+            if let Some(seen) = self.look_once(whole, budget).await? {
+                return Ok(Some(seen));
             }
-            if !retries.pause().await {
-                return Err(table::Error::contention("other requests were changing the order for too long").into());
-            }
-            match self.reader.order(&order, budget).await? {
-                Some(again) => whole = again,
+            whole = match self.again(&order, &mut retries, budget).await? {
+                Some(again) => again,
                 None => return Ok(None),
-            }
+            };
         }
+    }
+
+    /// The same, unless the order has changed since it was read: then `None`.
+    async fn look_once(&self, whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
+        let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
+        let Some(newest) = newest else { return Ok(Some(Seen { whole, intent: None })) };
+        let intent = self.provider.look_at(&newest.intent).await?;
+        let Intent { id, amount, held, newest_refund, .. } = &intent;
+        let (amount, held, newest_refund) = (*amount, *held, *newest_refund);
+        let observed = Transition::ObservePayment { intent: id, amount, held, newest_refund };
+        match self.orders.change_as_read(whole, observed, budget).await {
+            Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
+                Ok(Some(Seen { whole, intent: Some(intent) }))
+            }
+            Ok(Some(_)) => Err(Failed::Differs),
+            Ok(None) | Err(table::Error::Unanswered(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The order, read again after a pause. `None` if it is gone.
+    async fn again(
+        &self,
+        order: &OrderId,
+        retries: &mut Retries,
+        budget: Budget,
+    ) -> Result<Option<WholeOrder>, Failed> {
+        if !retries.pause().await {
+            return Err(table::Error::contention("other requests were changing the order for too long").into());
+        }
+        Ok(self.reader.order(order, budget).await?)
     }
 
     /// Starts the payment of an order, or looks at the one that is open. No intent if nothing is to be paid any more.
@@ -146,13 +162,10 @@ impl Cashier {
                 | Err(table::Error::Unanswered(_)) => {}
                 Err(error) => return Err(error.into()),
             }
-            if !retries.pause().await {
-                return Err(table::Error::contention("other requests were changing the order for too long").into());
-            }
-            match self.reader.order(&order, budget).await? {
-                Some(again) => whole = again,
+            whole = match self.again(&order, &mut retries, budget).await? {
+                Some(again) => again,
                 None => return Ok(None),
-            }
+            };
         }
     }
 
@@ -162,7 +175,7 @@ impl Cashier {
     /// Those of [`look`](Self::look). The provider could not do it now; the next call tries again.
     pub async fn settle(&self, order: &OrderId, budget: Budget) -> Result<Settled, Failed> {
         let Some(mut whole) = self.reader.order(order, budget).await? else { return Ok(Settled::NotForProvider) };
-        let mut failed = None;
+        let (mut failed, mut retries) = (None, budget.retries());
         for _ in 0..MOST_COMMANDS {
             let command = |whole: &WholeOrder| whole.invoice.card().and_then(CardPayment::command);
             if command(&whole).is_none() {
@@ -170,7 +183,14 @@ impl Cashier {
                 return Ok(if is_done { Settled::ByProvider } else { Settled::NotForProvider });
             }
             // The provider may have carried out an earlier command whose answer was lost.
-            let Some(seen) = self.look_at(whole, budget).await? else { return Ok(Settled::NotForProvider) };
+            let Some(seen) = self.look_once(whole, budget).await? else {
+                // What was due may not be due any more.
+                match self.again(order, &mut retries, budget).await? {
+                    Some(again) => whole = again,
+                    None => return Ok(Settled::NotForProvider),
+                }
+                continue;
+            };
             let (Some(command), Some(intent)) = (command(&seen.whole), seen.intent) else {
                 whole = seen.whole;
                 continue;

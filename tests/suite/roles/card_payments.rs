@@ -71,6 +71,44 @@ async fn lapsed(shop: &Shop) {
     shop.age(&late).await;
     shop.age_payments_due().await;
     assert_eq!(shop.expire().await["expired"], 1);
+    // Staff go without the money, also while the customer begins to pay again, or record a transfer.
+    for (key, is_paid_again) in [("written off", false), ("written off, and paid again", true)] {
+        let order = order(shop, key).await;
+        pay(shop, &order).await;
+        shop.act_at_provider(&order, "cancel").await;
+        shop.tell(&order).await.expect(204);
+        if is_paid_again {
+            shop.start_payment(&order).await.expect(200);
+        }
+        write_off(shop, &order).await.expect(200);
+    }
+    write_off(shop, &order(shop, "unpaid, and not written off").await).await.problem(Kind::InvalidTransition);
+    let by_bank = order(shop, "lapsed, and paid by bank").await;
+    pay(shop, &by_bank).await;
+    shop.act_at_provider(&by_bank, "cancel").await;
+    shop.tell(&by_bank).await.expect(204);
+    shop.admin().capture(&by_bank, "bank-10").await.expect(200);
+    looked_at_late(shop).await;
+}
+
+/// Nobody told of these unpaid orders, and their time is over: one is captured and refunded in part, and somebody has changed
+/// the amount of the other.
+async fn looked_at_late(shop: &Shop) {
+    let [captured, changed] = [order(shop, "captured unseen").await, order(shop, "changed unseen").await];
+    for order in [&captured, &changed] {
+        let payment = shop.start_payment(order).await.expect(200);
+        shop.confirm(&payment, VISA).await;
+        shop.age(order).await;
+    }
+    shop.act_at_provider(&captured, "capture").await;
+    shop.refund_at_provider(&captured, 1).await;
+    shop.change_amount_at_provider(&changed, 1);
+    shop.expire().await;
+    assert_eq!(shop.start_payment(&changed).await.status, 500);
+}
+
+async fn write_off(shop: &Shop, order: &Value) -> Reply {
+    shop.admin().post(&format!("/invoices/{}/write-offs", invoice_id(order)), json!({})).await
 }
 
 /// All of a delivered order comes back.
