@@ -8,7 +8,7 @@
 //!
 //! The crate has no AWS client and no async. Its only clock is `Timestamp::now`, which nothing else in the crate calls.
 //!
-//! Templates, places and patterns are those of [`single_table`], which knows no shop.
+//! Templates, places, patterns, pages and cursors are those of [`single_table`], which knows no shop.
 //!
 //! **Invariant: no other crate spells a key.** In this crate, exactly one [`Template`](layout::Template) spells each
 //! partition key and each sort key.

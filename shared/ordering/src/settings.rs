@@ -65,11 +65,11 @@ pub(crate) struct Taxed {
     pub(crate) country: Country,
     /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
     pub(crate) prices: Prices,
-    /// Who says the taxes.
+    /// Who computes the taxes.
     pub(crate) by: TaxedBy,
 }
 
-/// Who says the taxes of an order.
+/// Who computes the taxes of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaxedBy {
     /// Till, from the rates that staff write.

@@ -44,8 +44,9 @@ impl<One: Entity> Kinds for One {
     const KINDS: &'static [&'static str] = &[One::TYPE];
 }
 
-/// Lists every entity of a table, each with its name, and makes the enum `Item` of them. A kind that is added has to be
-/// handled by each `match` on `Item`.
+/// Lists every entity of a table, each with its name, which is that of its type in camel case. Implements [`Entity`] for
+/// each, and makes the enum `Item` and the list `ENTITIES` of names and places. A kind that is added has to be handled by
+/// each `match` on `Item`. The caller needs `serde`.
 #[macro_export]
 macro_rules! items {
     ($($kind:ident = $name:literal)+) => {

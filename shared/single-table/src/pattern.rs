@@ -23,7 +23,8 @@ impl<Parameters, Item> Clone for Pattern<Parameters, Item> {
 
 impl<Parameters, Item> Copy for Pattern<Parameters, Item> {}
 
-/// Parameters that choose sort keys in one partition of a place with these keys.
+/// Parameters that choose sort keys in one partition of a place with these keys: all of the partition key's parts, or one
+/// or two of them and then the first part of the sort key or a range of it.
 pub trait Choose<Partition, Sort> {}
 
 impl<Partition, Sort> Choose<Partition, Sort> for Partition {}
@@ -83,8 +84,9 @@ impl<Parameters, Item> Pattern<Parameters, Item> {
 
     /// The question with these parameters.
     ///
-    /// `BETWEEN` includes both of its ends, but here both ends of a range are prefixes that no complete key equals. Every
-    /// key of the excluded end sorts after its prefix, so the range is exactly half-open. A range without a start or an
+    /// `BETWEEN` includes both of its ends, but here both ends of a range are prefixes that no complete key equals, because
+    /// another part follows the one of the range. Every key of the excluded end sorts after its prefix, so the range is
+    /// exactly half-open. A sort key that ends with the part of the range would include its end. A range without a start or an
     /// end is still bounded, so that it contains only keys with such a part.
     pub fn ask(&self, parameters: impl Values<Parameters>) -> Query<Item> {
         let Declaration { place, bound, .. } = self.declared;

@@ -11,7 +11,7 @@ pub trait KeyPart {
     fn write_to(&self, key: &mut String);
 }
 
-/// The number of a shard or of a cell.
+/// A small number, such as that of a shard. It has no leading zeros, so it does not sort as a number does.
 impl KeyPart for u8 {
     fn write_to(&self, key: &mut String) {
         key.push_str(&self.to_string());

@@ -103,7 +103,7 @@ enum Outcome {
     NotAccepted,
     /// The message holds another request than the one that was accepted.
     Mismatch,
-    /// The shop's tax engine did not say the taxes.
+    /// The shop's tax engine did not answer with the taxes.
     Untaxed(TaxEngineError),
 }
 

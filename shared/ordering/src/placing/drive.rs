@@ -120,7 +120,7 @@ impl Orders {
                     }
                     let (keys, plan, lines) = (attempt.keys(), attempt.reads(), attempt.lines());
                     let (mut items, now) = (read(&self.reader, keys, plan, lines, budget).await?, Timestamp::now());
-                    match self.tax_engine.respond(attempt.tax_request(&items, now), tax_response).await {
+                    match self.tax_engine.ask(attempt.tax_request(&items, now), tax_response).await {
                         Ok(response) => tax_response = response,
                         // An order that an earlier attempt or an earlier request placed is the answer without the engine.
                         Err(error) => {
@@ -228,7 +228,7 @@ impl Quotes {
             let mut items = read(&self.reader, keys, &plan, &basket.order().lines, budget).await?;
             let now = Timestamp::now();
             let tax_request = Quote::tax_request(basket, &items, &self.tax_rules, now);
-            match self.tax_engine.respond(tax_request, tax_response).await {
+            match self.tax_engine.ask(tax_request, tax_response).await {
                 Ok(response) => tax_response = response,
                 Err(error) => return Ok(Err(NotQuoted::Untaxed(error))),
             }

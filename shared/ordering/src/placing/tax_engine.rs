@@ -168,7 +168,7 @@ impl TaxRequest {
     }
 
     /// The taxes of a response to this request.
-    fn response(&self, body: &ResponseBody) -> Result<TaxResponse, TaxEngineError> {
+    fn read(&self, body: &ResponseBody) -> Result<TaxResponse, TaxEngineError> {
         let wrong = |why: String| TaxEngineError::Unreadable(why);
         let tax = |of: &str, ResponseTax { rate, tax }: ResponseTax, amount: i64| {
             let known = Money::new(tax, self.currency).filter(|_| tax <= amount);
@@ -233,7 +233,7 @@ impl TaxEngine {
     ///
     /// # Errors
     /// The engine did not answer, or not by the protocol.
-    pub(crate) async fn respond(
+    pub(crate) async fn ask(
         &self,
         request: Option<TaxRequest>,
         last: Option<TaxResponse>,
@@ -254,7 +254,7 @@ impl Client {
         let body = serde_json::to_string(request).map_err(unreadable)?;
         let answer = self.https.send("POST", "", &headers, body).await?;
         match answer.status {
-            200 => request.response(&serde_json::from_slice(&answer.body).map_err(unreadable)?),
+            200 => request.read(&serde_json::from_slice(&answer.body).map_err(unreadable)?),
             429 | 500.. => Err(TaxEngineError::Busy(answer.status)),
             status => Err(TaxEngineError::Refused(status)),
         }

@@ -120,7 +120,7 @@ impl OrderMessage {
         serde_json::from_str::<Grouped>(body).ok().map(|message| message.customer_id.to_string())
     }
 
-    /// The origin of a placement that this message asks for.
+    /// The origin of an attempt to place the order of this message.
     pub(crate) fn origin(&self) -> Origin {
         Origin::Queue { queued_at: self.queued_at, max_total: self.max_total, is_redriven: self.is_redriven }
     }

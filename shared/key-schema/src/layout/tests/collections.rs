@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::parts::{any_parts, sample};
 use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
-    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDERS_OF_STATUS, OrderState,
-    ProfileOrOrder, Query, Stored as _, Torn, WholeProduct, in_shards,
+    InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index, Item, Key, ORDERS_OF_PRODUCT,
+    ORDERS_OF_STATUS, OrderState, ProfileOrOrder, Query, Stored as _, Torn, WholeProduct, in_shards,
 };
 use crate::value::TimeRange;
 
@@ -146,4 +146,7 @@ fn a_sharded_list_reads_each_shard_once() {
     let orders = in_shards(3, |shard| ORDERS_OF_STATUS.ask((&all.status, &shard, &placed)));
     let shards = |list: &Query<_>| list.partition.rsplit('#').next().map(str::to_owned);
     assert!(orders.iter().filter_map(shards).eq(["0", "1", "2"]));
+    let product = "teapot".parse().expect("an id");
+    let lines = in_shards(3, |shard| ORDERS_OF_PRODUCT.ask((&product, &shard, &placed)));
+    assert!(lines.iter().map(|list| list.partition.as_str()).eq(["p#teapot", "p#teapot#1", "p#teapot#2"]));
 }

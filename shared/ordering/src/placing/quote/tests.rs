@@ -197,7 +197,7 @@ fn a_basket_has_lines_and_no_product_or_gift_card_twice() {
 #[test]
 fn spaces_and_absent_options_do_not_change_the_hash() {
     let hash = |json: &str| {
-        let order: NewOrder = serde_json::from_str(json).expect("a order");
+        let order: NewOrder = serde_json::from_str(json).expect("an order");
         Basket::try_from(order).expect("a basket").hash().clone()
     };
     let plain = hash(r#"{"lines":[{"productId":"a","quantity":1}]}"#);

@@ -138,12 +138,12 @@ mod tests {
     use super::*;
 
     fn hashed(order: Value) -> String {
-        let order: NewOrder = serde_json::from_value(order).expect("a order");
+        let order: NewOrder = serde_json::from_value(order).expect("an order");
         hash(&order).as_str().to_owned()
     }
 
-    /// The hashes of the release of 21 November 2026. If this test fails, a deployment would refuse queued orders and
-    /// repeated requests: fix the canonical form, not the test.
+    /// If this test fails, a deployment would refuse queued orders and repeated requests: mend the canonical form, not
+    /// the test.
     #[test]
     fn the_hash_of_a_request_is_the_same_in_every_release() {
         assert_eq!(
