@@ -5,7 +5,7 @@ use axum::http::Method;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::ledger::DisputeStatus;
+use super::ledger::{DisputeStatus, Form};
 use super::refused::Refused;
 
 /// An act of a person at the provider, or of a bank. `POST /_pretend/NAME` takes its fields as JSON or as a form.
@@ -26,15 +26,17 @@ pub enum Act {
     FailRefund { refund: String },
     /// Staff cancel a pending refund in the dashboard.
     CancelRefund { refund: String },
-    /// The cardholder disputes this amount in minor units, or all that the shop has. An inquiry takes no money.
+    /// The cardholder disputes this amount in minor units, at most what was captured, or all that the shop has. An inquiry
+    /// takes no money.
     Dispute {
         intent: String,
         amount: Option<i64>,
         #[serde(default)]
         inquiry: bool,
     },
-    /// The bank decides a dispute (`won`, `lost`), or drops an inquiry (`warning_closed`).
-    CloseDispute { dispute: String, status: DisputeStatus },
+    /// The bank decides a dispute (`won`, `lost`), drops an inquiry (`warning_closed`), or makes it a dispute
+    /// (`needs_response`).
+    UpdateDispute { dispute: String, status: DisputeStatus },
     /// The next call of this kind, or of any kind, gets this answer.
     Next { call: Option<Call>, answer: Answer },
     /// Replaces all switches.
@@ -106,7 +108,7 @@ pub enum Answer {
     Cut,
     /// The usual answer after some seconds. Until then, the idempotency key is in use.
     Slow,
-    /// The usual answer, and the refund fails some seconds later.
+    /// The usual answer, and the refund fails some seconds later. Only a call that creates a refund gets it.
     RefundFails,
 }
 
@@ -127,6 +129,30 @@ impl Call {
             ("GET", ["disputes"]) => (Self::ListDisputes, ""),
             _ => return None,
         })
+    }
+
+    /// Refuses a parameter that Stripe does not know. Of those that it knows, this list has what Till and browsers send.
+    pub(super) fn refuse_unknown(self, form: &Form) -> Result<(), Refused> {
+        let known: &[&str] = match self {
+            Self::CreateIntent => &["amount", "currency", "capture_method", "payment_method_types", "metadata"],
+            Self::ReadIntent => &["client_secret"],
+            Self::UpdateIntent => &["payment_method", "metadata"],
+            Self::ConfirmIntent => &["client_secret", "payment_method", "payment_method_data"],
+            Self::CaptureIntent => &["amount_to_capture"],
+            Self::CancelIntent => &["cancellation_reason"],
+            Self::CreateRefund => &["payment_intent", "amount", "reason", "metadata"],
+            Self::ReadRefund => &[],
+            Self::ListRefunds | Self::ListDisputes => &["payment_intent", "charge", "limit", "starting_after"],
+        };
+        let name = |field: &str| field.split('[').next().unwrap_or_default().to_owned();
+        match form.keys().find(|field| !["expand"].iter().chain(known).any(|known| name(field) == **known)) {
+            Some(field) => Err(Refused::early(
+                400,
+                Some("parameter_unknown"),
+                format!("Received unknown parameter: {field}"),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Whether the call may change something.
@@ -151,7 +177,10 @@ impl Answer {
 impl Switches {
     /// The answer that is switched on for a call. It is given once.
     pub(super) fn take(&mut self, call: Call) -> Option<Answer> {
-        let at = self.next.iter().position(|(kind, _)| kind.is_none_or(|kind| kind == call))?;
+        let is_for = |(kind, answer): &(Option<Call>, Answer)| {
+            kind.is_none_or(|kind| kind == call) && (*answer != Answer::RefundFails || call == Call::CreateRefund)
+        };
+        let at = self.next.iter().position(is_for)?;
         Some(self.next.remove(at).1)
     }
 }

@@ -101,7 +101,10 @@ fn carry_out(shared: &Arc<Shared>, request: &Request<'_>) -> (Option<Answer>, Re
     let answer = ledger.switches.take(request.call);
     let changed = match answer.and_then(Answer::refusal) {
         Some(refused) => Err(refused),
-        None => ledger.carry_out(request.call, request.id, &request.form),
+        None => request.call.refuse_unknown(&request.form).and_then(|()| {
+            let Request { call, id, form, .. } = request;
+            ledger.carry_out(*call, id, form)
+        }),
     };
     let (mut status, mut body, events, mut is_kept) = match changed {
         Ok(change) => (change.status, change.body, change.events, true),
@@ -113,7 +116,7 @@ fn carry_out(shared: &Arc<Shared>, request: &Request<'_>) -> (Option<Answer>, Re
             let (shared, refund) = (Arc::clone(shared), body["id"].as_str().unwrap_or_default().to_owned());
             tokio::spawn(async move {
                 tokio::time::sleep(REFUND_FAILS_AFTER).await;
-                // Something else than a refund was answered, or a person ended the refund meanwhile.
+                // The refund was refused, or a person has ended it meanwhile.
                 _ = shared.happen(Act::FailRefund { refund });
             });
         }
@@ -151,9 +154,17 @@ async fn happen(
     let read: Result<Map<String, Value>, _> = if body.starts_with(b"{") {
         serde_json::from_slice(&body)
     } else {
-        // Numbers and truth values in a form are those of JSON.
+        // A form has texts alone. An amount is a number, and the rest has no number.
         let named = fields([&*body]).into_iter().filter(|(_, text)| !text.is_empty());
-        Ok(named.map(|(name, text)| (name, serde_json::from_str(&text).unwrap_or(Value::String(text)))).collect())
+        let typed = named.map(|(name, text)| {
+            let value = match (&*name, text.parse::<i64>()) {
+                ("amount", Ok(amount)) => amount.into(),
+                _ if text == "true" => true.into(),
+                _ => text.into(),
+            };
+            (name, value)
+        });
+        Ok(typed.collect())
     };
     let act = read.and_then(|mut fields| {
         fields.insert("act".to_owned(), act.into());

@@ -22,6 +22,7 @@ use super::refused::Refused;
 pub(super) use currency::shown;
 pub use dispute::{Dispute, DisputeStatus};
 pub use entry::{Entry, Status};
+pub(super) use intent::CARDS;
 pub use refund::{Refund, RefundStatus};
 
 /// The fields of a request.
@@ -157,10 +158,13 @@ impl Ledger {
             Call::CreateIntent => self.create(form),
             Call::ReadIntent => Ok(seen(self.entry(id)?.show(form))),
             Call::UpdateIntent => self.update(id, form),
-            Call::ConfirmIntent => self.confirm(id, form),
-            Call::CaptureIntent => self.capture(id, form),
+            Call::ConfirmIntent => self.confirm(id, None, form),
+            Call::CaptureIntent => self.capture(id, currency::number(form, "amount_to_capture")?, form),
             Call::CancelIntent => self.end(id, &[Status::RequiresPaymentMethod, Status::RequiresCapture]),
-            Call::CreateRefund => self.refund(form),
+            Call::CreateRefund => {
+                let intent = form.get("payment_intent").ok_or_else(|| Refused::parameter_missing("payment_intent"))?;
+                self.refund(intent, currency::number(form, "amount")?, form)
+            }
             Call::ReadRefund => {
                 let mut refunds = self.intents.values().flat_map(|entry| &entry.refunds);
                 let refund = refunds.find(|refund| refund.id == id).ok_or_else(|| Refused::missing("refund", id))?;
@@ -173,26 +177,17 @@ impl Ledger {
 
     /// Lets happen what no request of the shop causes.
     pub(super) fn happen(&mut self, act: Act) -> Changed {
-        let form = |fields: &[(&str, Option<String>)]| -> Form {
-            fields.iter().filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?))).collect()
-        };
+        let form = &Form::new();
         match act {
-            Act::Confirm { intent, payment_method } => {
-                self.confirm(&intent, &form(&[("payment_method", Some(payment_method))]))
-            }
-            Act::Capture { intent, amount } => {
-                self.capture(&intent, &form(&[("amount_to_capture", amount.map(|amount| amount.to_string()))]))
-            }
+            Act::Confirm { intent, payment_method } => self.confirm(&intent, Some(&payment_method), form),
+            Act::Capture { intent, amount } => self.capture(&intent, amount, form),
             Act::Cancel { intent } => self.end(&intent, &[Status::RequiresPaymentMethod, Status::RequiresCapture]),
             Act::Expire { intent } => self.end(&intent, &[Status::RequiresCapture]),
-            Act::Refund { intent, amount } => {
-                let amount = amount.map(|amount| amount.to_string());
-                self.refund(&form(&[("payment_intent", Some(intent)), ("amount", amount)]))
-            }
+            Act::Refund { intent, amount } => self.refund(&intent, amount, form),
             Act::FailRefund { refund } => self.end_refund(&refund, RefundStatus::Failed),
             Act::CancelRefund { refund } => self.end_refund(&refund, RefundStatus::Canceled),
             Act::Dispute { intent, amount, inquiry } => self.dispute(&intent, amount, inquiry),
-            Act::CloseDispute { dispute, status } => self.close_dispute(&dispute, status),
+            Act::UpdateDispute { dispute, status } => self.update_dispute(&dispute, status),
             Act::Next { call, answer } => {
                 self.switches.next.push((call, answer));
                 Ok(Change { status: 200, body: json!(self.switches), events: Vec::new() })

@@ -5,18 +5,10 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::ledger::{DisputeStatus, RefundStatus, shown};
+use super::ledger::{CARDS, DisputeStatus, RefundStatus, shown};
 use super::{Answer, Call, Entry, Ledger, Status, Switches, Webhooks};
 
 const AMOUNT: &str = "<input name=\"amount\" size=\"6\" placeholder=\"minor units\">";
-
-/// The cards in the form with which a customer pays.
-const CARDS: [&str; 4] = [
-    "pm_card_visa",
-    "pm_card_chargeDeclined",
-    "pm_card_chargeDeclinedInsufficientFunds",
-    "pm_card_chargeDeclinedExpiredCard",
-];
 
 /// The page, with the newest intents.
 pub(super) fn of(url: &str, ledger: &Ledger) -> String {
@@ -62,7 +54,7 @@ fn forms_of(entry: &Entry) -> String {
     let on_intent = |act: &str, inputs: &str| form(act, &intent, inputs, act);
     let mut forms = match entry.status {
         Status::RequiresPaymentMethod => {
-            on_intent("confirm", &choice("payment_method", &CARDS, "")) + &on_intent("cancel", "")
+            on_intent("confirm", &choice("payment_method", &CARDS.map(|(_, method, _)| method), "")) + &on_intent("cancel", "")
         }
         Status::RequiresCapture => on_intent("capture", AMOUNT) + &on_intent("cancel", "") + &on_intent("expire", ""),
         Status::Succeeded => {
@@ -85,12 +77,12 @@ fn forms_of(entry: &Entry) -> String {
         _ = write!(forms, "<br>{} {}: {:?}", dispute.id, shown(dispute.amount, &entry.currency), dispute.status);
         let ends: &[_] = match dispute.status {
             DisputeStatus::NeedsResponse => &["won", "lost"],
-            DisputeStatus::WarningNeedsResponse => &["warning_closed"],
+            DisputeStatus::WarningNeedsResponse => &["warning_closed", "needs_response"],
             _ => &[],
         };
         for status in ends {
             let fields = hidden("dispute", &dispute.id) + &hidden("status", status);
-            forms += &form("close_dispute", &fields, "", status);
+            forms += &form("update_dispute", &fields, "", status);
         }
     }
     forms

@@ -34,6 +34,10 @@ impl Refused {
         Self::early(400, Some("parameter_invalid_integer"), format!("Invalid integer: {name}"))
     }
 
+    pub(super) fn parameter_missing(name: &str) -> Self {
+        Self::early(400, Some("parameter_missing"), format!("Missing required param: {name}."))
+    }
+
     pub(super) fn missing(kind: &str, id: &str) -> Self {
         Self::new(404, Some("resource_missing"), format!("No such {kind}: '{id}'"))
     }

@@ -45,9 +45,8 @@ pub(super) async fn send_all(mut events: mpsc::UnboundedReceiver<Value>, url: St
                 let Some(event) = event else { return };
                 let (client, url, shared) = (client.clone(), url.clone(), Arc::clone(&shared));
                 under_way.spawn(async move {
-                    let times = if wait_for_turn(&shared, &event).await == Webhooks::Twice { 2 } else { 1 };
-                    for _ in 0..times {
-                        send(&client, &url, &shared.keys.webhook_secret, &event.to_string()).await;
+                    if send(&client, &url, &shared, &event).await == Webhooks::Twice {
+                        send(&client, &url, &shared, &event).await;
                     }
                     shared.taken(&event);
                 });
@@ -79,14 +78,16 @@ async fn wait_for_turn(shared: &Shared, event: &Value) -> Webhooks {
     }
 }
 
-/// Sends an event until it is answered with success. Each attempt has a signature of its own time.
-async fn send(client: &reqwest::Client, url: &str, secret: &str, body: &str) {
-    let mut pause = FIRST_PAUSE;
+/// Sends an event until it is answered with success, each time if the switches allow it. Each attempt has a signature of its
+/// own time. Returns the switch of the last one.
+async fn send(client: &reqwest::Client, url: &str, shared: &Shared, event: &Value) -> Webhooks {
+    let (mut pause, body) = (FIRST_PAUSE, event.to_string());
     loop {
-        let signature = signature::sign(secret, body.as_bytes(), Timestamp::now().as_second());
+        let mode = wait_for_turn(shared, event).await;
+        let signature = signature::sign(&shared.keys.webhook_secret, body.as_bytes(), Timestamp::now().as_second());
         let request = client.post(url).header("stripe-signature", signature).header("content-type", "application/json");
-        match request.body(body.to_owned()).send().await {
-            Ok(answer) if answer.status().is_success() => return,
+        match request.body(body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => return mode,
             Ok(answer) => tracing::warn!("a webhook of the pretend payment provider was answered {}", answer.status()),
             Err(error) => {
                 let error = error.without_url();

@@ -172,7 +172,7 @@ async fn a_refund_that_the_provider_refuses_for_good_is_closed_by_one_request_of
     let dispute = dispute["id"].as_str().expect("an id").to_owned();
     until("staff are told", async || work(&shop).await == ["dispute"]).await;
     shop.admin().advance(&order, "SHIPPED").await.problem(Kind::InvalidTransition);
-    act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Lost });
+    act(&shop, Act::UpdateDispute { dispute, status: DisputeStatus::Lost });
     until("the dispute is lost", async || work(&shop).await == ["missing"]).await;
     cancel(&shop, &order).await;
     sweep(&shop).await;
@@ -196,7 +196,7 @@ async fn a_dispute_that_the_shop_wins_leaves_nothing_to_do() {
     let dispute = act(&shop, Act::Dispute { intent, amount: None, inquiry: false });
     until("staff are told", async || work(&shop).await == ["dispute"]).await;
     let dispute = dispute["id"].as_str().expect("an id").to_owned();
-    act(&shop, Act::CloseDispute { dispute, status: DisputeStatus::Won });
+    act(&shop, Act::UpdateDispute { dispute, status: DisputeStatus::Won });
     until("it is won", async || work(&shop).await.is_empty()).await;
     shop.admin().advance(&order, "SHIPPED").await.expect(200);
     assert_eq!(card(&shop, &order).await["dispute"], "won");

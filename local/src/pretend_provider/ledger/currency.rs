@@ -20,7 +20,22 @@ const THREE_DECIMAL: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
 
 /// The least amounts that Stripe charges a card with, in minor units, of the currencies whose least amount is not
 /// [`LEAST`]. <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>
-const LEAST_OF: [(&str, i64); 4] = [("dkk", 250), ("gbp", 30), ("nok", 300), ("sek", 300)];
+const LEAST_OF: [(&str, i64); 14] = [
+    ("aed", 200),
+    ("bgn", 100),
+    ("czk", 1500),
+    ("dkk", 250),
+    ("gbp", 30),
+    ("hkd", 400),
+    ("huf", 17_500),
+    ("mxn", 1000),
+    ("myr", 200),
+    ("nok", 300),
+    ("pln", 200),
+    ("ron", 200),
+    ("sek", 300),
+    ("thb", 1000),
+];
 
 /// The least amount of the other currencies, such as EUR, USD, CHF and JPY.
 const LEAST: i64 = 50;
@@ -28,10 +43,16 @@ const LEAST: i64 = 50;
 /// The largest amount that Stripe charges, in minor units.
 const MOST: i64 = 99_999_999;
 
-/// The amount in this field, in minor units of a currency. `None` if there is no such field.
-pub(super) fn amount(form: &Form, field: &str, currency: &str) -> Result<Option<i64>, Refused> {
-    let Some(text) = form.get(field) else { return Ok(None) };
-    let amount: i64 = text.parse().ok().filter(|amount| *amount > 0).ok_or_else(|| Refused::not_an_integer(text))?;
+/// The number in this field. `None` if there is no such field.
+pub(super) fn number(form: &Form, field: &str) -> Result<Option<i64>, Refused> {
+    form.get(field).map(|text| text.parse().map_err(|_| Refused::not_an_integer(text))).transpose()
+}
+
+/// The amount, if Stripe takes it in this currency.
+pub(super) fn checked(amount: i64, currency: &str) -> Result<i64, Refused> {
+    if amount <= 0 {
+        return Err(Refused::not_an_integer(&amount.to_string()));
+    }
     if WHOLE.contains(&currency) && amount % 100 != 0 {
         let message = format!("An amount in {currency} must be a multiple of 100.");
         return Err(Refused::early(400, Some("invalid_charge_amount_no_decimal_compatible"), message));
@@ -41,19 +62,18 @@ pub(super) fn amount(form: &Form, field: &str, currency: &str) -> Result<Option<
             "{amount} (the last digit of an amount in {currency} must be 0)"
         )));
     }
-    Ok(Some(amount))
+    Ok(amount)
 }
 
 /// The amount and the currency that a card is to be charged with.
 pub(super) fn charge(form: &Form) -> Result<(i64, &str), Refused> {
-    let missing =
-        |name: &str| Refused::early(400, Some("parameter_missing"), format!("Missing required param: {name}."));
-    let currency = form.get("currency").ok_or_else(|| missing("currency"))?;
+    let currency = form.get("currency").ok_or_else(|| Refused::parameter_missing("currency"))?;
     if !CHARGED.split(' ').any(|charged| charged == currency) {
         let message = format!("Invalid currency: {currency}. Stripe currently supports these currencies: {CHARGED}");
         return Err(Refused::early(400, None, message));
     }
-    let amount = amount(form, "amount", currency)?.ok_or_else(|| missing("amount"))?;
+    let amount = number(form, "amount")?.ok_or_else(|| Refused::parameter_missing("amount"))?;
+    let amount = checked(amount, currency)?;
     let least = LEAST_OF.iter().find(|(name, _)| name == currency).map_or(LEAST, |(_, least)| *least);
     let refused = |code: &'static str, relation: &str, limit: i64| {
         let limit = shown(limit, currency);

@@ -50,8 +50,9 @@ impl Ledger {
         let entry = self.entry(intent)?;
         entry.in_status(&[Status::Succeeded])?;
         let amount = amount.unwrap_or_else(|| entry.held());
-        if !(1..=entry.held()).contains(&amount) {
-            return Err(Refused::malformed("the amount must be at least 1, and at most the money that the shop has"));
+        // The bank takes back what it charged, also where the shop has refunded a part of it meanwhile.
+        if !(1..=entry.captured).contains(&amount) {
+            return Err(Refused::malformed("the amount must be at least 1, and at most what was captured"));
         }
         let status = if is_inquiry { DisputeStatus::WarningNeedsResponse } else { DisputeStatus::NeedsResponse };
         let dispute = Dispute {
@@ -73,17 +74,19 @@ impl Ledger {
         Ok(Change { status: 200, events: events.map(|event| (event, body.clone())).collect(), body })
     }
 
-    /// Ends a dispute or an inquiry.
-    pub(super) fn close_dispute(&mut self, id: &str, status: DisputeStatus) -> Changed {
+    /// Ends a dispute or an inquiry, or makes an inquiry a dispute.
+    pub(super) fn update_dispute(&mut self, id: &str, status: DisputeStatus) -> Changed {
         use DisputeStatus::{Lost, NeedsResponse, WarningClosed, WarningNeedsResponse, Won};
         let dispute = self.intents.values_mut().flat_map(|entry| &mut entry.disputes).find(|dispute| dispute.id == id);
         let dispute = dispute.ok_or_else(|| Refused::missing("dispute", id))?;
         let events: &[_] = match (dispute.status, status) {
             (NeedsResponse, Won) => &["charge.dispute.funds_reinstated", "charge.dispute.closed"],
             (NeedsResponse, Lost) | (WarningNeedsResponse, WarningClosed) => &["charge.dispute.closed"],
+            (WarningNeedsResponse, NeedsResponse) => &["charge.dispute.updated", "charge.dispute.funds_withdrawn"],
             (now, _) => return Err(Refused::new(400, None, format!("This dispute is {now:?}."))),
         };
         dispute.status = status;
+        dispute.is_charge_refundable &= status != NeedsResponse;
         let body = json!(dispute);
         Ok(Change { status: 200, events: events.iter().map(|event| (*event, body.clone())).collect(), body })
     }

@@ -8,7 +8,7 @@ use super::{Change, Changed, Form, Ledger, Refused, currency};
 
 /// Stripe's test cards, by number and by the name of their payment method. A declined one has an error's code, and a
 /// `decline_code`. <https://docs.stripe.com/testing>
-const CARDS: [(&str, &str, Option<[&'static str; 2]>); 6] = [
+pub(in super::super) const CARDS: [(&str, &str, Option<[&'static str; 2]>); 6] = [
     ("4242424242424242", "pm_card_visa", None),
     ("5555555555554444", "pm_card_mastercard", None),
     ("4000000000000341", "pm_card_chargeCustomerFail", Some(["card_declined", "generic_decline"])),
@@ -18,7 +18,7 @@ const CARDS: [(&str, &str, Option<[&'static str; 2]>); 6] = [
 ];
 
 /// The payment method of a test card, and why it is declined.
-fn card(named: Option<&String>) -> Result<(&'static str, Option<[&'static str; 2]>), Refused> {
+fn card(named: Option<&str>) -> Result<(&'static str, Option<[&'static str; 2]>), Refused> {
     let wanted = named.map(|card| card.replace(' ', "")).unwrap_or_default();
     let card = CARDS.iter().find(|(number, method, _)| wanted == *number || wanted == *method);
     let only = "the pretend payment provider accepts Stripe's test cards alone, such as pm_card_visa";
@@ -42,19 +42,19 @@ impl Ledger {
 
     /// Names the payment method that the intent is to be confirmed with.
     pub(super) fn update(&mut self, id: &str, form: &Form) -> Changed {
-        let (method, _) = card(form.get("payment_method"))?;
+        let (method, _) = card(form.get("payment_method").map(String::as_str))?;
         let entry = self.entry(id)?;
         entry.in_status(&[Status::RequiresPaymentMethod])?;
         entry.payment_method = Some(method.to_owned());
         Ok(entry.changed(form, Vec::new()))
     }
 
-    /// The customer pays with a card.
-    pub(super) fn confirm(&mut self, id: &str, form: &Form) -> Changed {
+    /// The customer pays with this card, or with the one in the form, or with the one that was named before.
+    pub(super) fn confirm(&mut self, id: &str, named: Option<&str>, form: &Form) -> Changed {
         let entry = self.entry(id)?;
         entry.in_status(&[Status::RequiresPaymentMethod])?;
-        let named = form.get("payment_method").or(form.get("payment_method_data[card][number]"));
-        let (method, declined) = card(named.or(entry.payment_method.as_ref()))?;
+        let in_form = form.get("payment_method").or(form.get("payment_method_data[card][number]"));
+        let (method, declined) = card(named.or(in_form.or(entry.payment_method.as_ref()).map(String::as_str)))?;
         entry.declined = declined.map(|[_, reason]| reason.to_owned());
         entry.payment_method = declined.is_none().then(|| method.to_owned());
         if let Some([code, reason]) = declined {
@@ -68,14 +68,16 @@ impl Ledger {
         Ok(entry.changed(form, vec![("payment_intent.amount_capturable_updated", entry.told())]))
     }
 
-    /// Captures an authorized intent, as a whole or in part. A refund releases the rest.
-    pub(super) fn capture(&mut self, id: &str, form: &Form) -> Changed {
+    /// Captures this amount of an authorized intent, or all of it. A refund releases the rest.
+    pub(super) fn capture(&mut self, id: &str, amount: Option<i64>, form: &Form) -> Changed {
         let release = self.new_id("re");
         let entry = self.entry(id)?;
         entry.in_status(&[Status::RequiresCapture])?;
-        let amount = currency::amount(form, "amount_to_capture", &entry.currency)?.unwrap_or(entry.amount);
+        let amount = amount.map(|amount| currency::checked(amount, &entry.currency)).transpose()?.unwrap_or(entry.amount);
         if amount > entry.amount {
-            return Err(Refused::malformed("amount_to_capture must be at most the intent's amount"));
+            let message = format!("The payment could not be captured because the requested capture amount is greater than \
+                                   the amount you can capture ({}).", entry.amount);
+            return Err(Refused::new(400, Some("amount_too_large"), message));
         }
         (entry.status, entry.captured) = (Status::Succeeded, amount);
         let mut events = vec![("payment_intent.succeeded", entry.told())];

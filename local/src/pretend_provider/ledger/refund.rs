@@ -81,16 +81,15 @@ impl Refund {
 }
 
 impl Ledger {
-    /// Refunds a captured intent, as a whole or in part.
-    pub(super) fn refund(&mut self, form: &Form) -> Changed {
-        let intent = form.get("payment_intent").ok_or_else(|| Refused::malformed("payment_intent is missing"))?;
+    /// Refunds this amount of a captured intent, or all that is left.
+    pub(super) fn refund(&mut self, intent: &str, amount: Option<i64>, form: &Form) -> Changed {
         let reason = form.get("reason").map(String::as_str);
         if reason.is_some_and(|reason| !REASONS.contains(&reason)) {
             return Err(Refused::malformed(format!("reason must be one of {REASONS:?}")));
         }
         let (id, is_pending) = (self.new_id("re"), self.switches.balance_is_empty);
         let entry = self.entry(intent)?;
-        let amount = currency::amount(form, "amount", &entry.currency)?;
+        let amount = amount.map(|amount| currency::checked(amount, &entry.currency)).transpose()?;
         entry.in_status(&[Status::Succeeded])?;
         if entry.disputes.iter().any(|dispute| !dispute.is_charge_refundable) {
             return Err(Refused::new(400, Some("charge_disputed"), "The charge has been charged back."));

@@ -220,8 +220,8 @@ async fn a_dispute_takes_money_and_an_inquiry_does_not() {
         let act = Act::Dispute { intent: id.clone(), amount: Some(300), inquiry };
         let dispute = shop.provider.act(act).expect("it is captured")["id"].as_str().expect("an id").to_owned();
         assert_eq!(shop.entry(&id).held(), during);
-        shop.provider.act(Act::CloseDispute { dispute: dispute.clone(), status }).expect("it is open");
-        assert!(shop.provider.act(Act::CloseDispute { dispute, status }).is_err(), "it is closed");
+        shop.provider.act(Act::UpdateDispute { dispute: dispute.clone(), status }).expect("it is open");
+        assert!(shop.provider.act(Act::UpdateDispute { dispute, status }).is_err(), "it is closed");
         assert_eq!(
             (shop.entry(&id).held(), shop.event_types(before)),
             (after, events.iter().map(|it| (*it).to_owned()).collect())

@@ -256,7 +256,7 @@ impl World {
             Trouble::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
             Trouble::DisputeEnds { won } => {
                 let status = if won { DisputeStatus::Won } else { DisputeStatus::Lost };
-                Act::CloseDispute { dispute: entry.disputes.last()?.id.clone(), status }
+                Act::UpdateDispute { dispute: entry.disputes.last()?.id.clone(), status }
             }
             Trouble::KeepsError { made } => {
                 let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
