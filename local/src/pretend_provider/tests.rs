@@ -114,8 +114,12 @@ async fn a_refusal_is_kept_unless_the_request_is_malformed() {
     assert_eq!((status, &error["error"]["code"]), (400, &json!("payment_intent_unexpected_state")));
     shop.act(&id, "confirm", "", &[("payment_method", VISA)]).await;
     assert_eq!(shop.act(&id, "capture", "early", &[]).await.0, 400);
-    let (_, error) = shop.act(&id, "capture", "malformed", &[("amount_to_capture", "1001")]).await;
-    assert_eq!(error["error"]["code"], "parameter_invalid");
+    for (field, code) in [("amount_to_capture", "parameter_invalid_integer"), ("amount", "parameter_unknown")] {
+        let (_, error) = shop.act(&id, "capture", "malformed", &[(field, "-1")]).await;
+        assert_eq!(error["error"]["code"], code);
+    }
+    let (_, error) = shop.act(&id, "capture", "large", &[("amount_to_capture", "1001")]).await;
+    assert_eq!(error["error"]["code"], "amount_too_large");
     assert_eq!(shop.act(&id, "capture", "malformed", &[]).await.0, 200);
 }
 
@@ -163,6 +167,7 @@ async fn a_payment_method_may_be_named_before_the_confirmation() {
 #[tokio::test]
 async fn each_status_allows_its_actions_alone() {
     let shop = Shop::open(None).await;
+    let card = |action: &str| Vec::from_iter((action == "confirm").then_some(("payment_method", VISA)));
     for (steps, allowed) in [
         (vec![], [true, false, true, false]),
         (vec!["confirm"], [false, true, true, false]),
@@ -173,11 +178,11 @@ async fn each_status_allows_its_actions_alone() {
         for (action, is_allowed) in ["confirm", "capture", "cancel", "refund"].into_iter().zip(allowed) {
             let id = shop.start("", "1000").await;
             for step in &steps {
-                assert_eq!(shop.act(&id, step, "", &[("payment_method", VISA)]).await.0, 200);
+                assert_eq!(shop.act(&id, step, "", &card(step)).await.0, 200);
             }
             let (status, answer) = match action {
                 "refund" => shop.post("refunds", "", &[("payment_intent", &id)]).await,
-                action => shop.act(&id, action, "", &[("payment_method", VISA)]).await,
+                action => shop.act(&id, action, "", &card(action)).await,
             };
             assert_eq!(status, if is_allowed { 200 } else { 400 }, "{action} after {steps:?}: {answer}");
         }
