@@ -5,7 +5,8 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
-use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Name, ProductId};
+use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
+use payments::Currencies;
 use serde::Deserialize;
 use table::{Budget, Cause, Commit, Condition, Error, Write, Writer, read_item, stored_answer};
 use utoipa::ToSchema;
@@ -78,11 +79,12 @@ impl NewProduct {
 /// The product, its long description, all cells of its stock and the number of its category are written in one
 /// transaction, so that none exists without the others. With an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
-    table: Writer,
+    (table, currencies): (Writer, Currencies),
     once: Option<Once>,
     Json(new): Json<NewProduct>,
     budget: Budget,
 ) -> Answer<Serialized<Created<Versioned<ProductView>>>> {
+    currencies.check(Money::from(new.price).currency())?;
     let product_id = new.product_id.unwrap_or_else(ProductId::random);
     let mut product = Product {
         variant_of: new.variant_of.filter(|main| *main != product_id),

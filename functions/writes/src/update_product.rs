@@ -4,6 +4,7 @@ use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView,
 use key_schema::access::Access;
 use key_schema::entity::{Product, ProductDescription, WholeStock};
 use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
+use payments::Currencies;
 use serde::Deserialize;
 use stock::ReadMode;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
@@ -102,12 +103,13 @@ impl ProductChanges {
 /// compare how evenly the units are spread: the first request may have ended before it levelled the cells, and units
 /// may have been sold since.
 pub async fn handle(
-    (table, writer): (Reader, Writer),
+    (table, writer, currencies): (Reader, Writer, Currencies),
     Path(id): Path<ProductId>,
     if_match: IfMatch,
     Json(changes): Json<ProductChanges>,
     budget: Budget,
 ) -> Answer<Versioned<ProductView>> {
+    changes.price.map_or(Ok(()), |price| currencies.check(Money::from(price).currency()))?;
     let fails_fast = writer.clone().fail_fast_on_conflict();
 
     let (mut is_calm, mut gave_up_cells) = (true, false);

@@ -8,6 +8,7 @@ use http_api::{Answer, Example, IfMatch, Json, Kind, Part, Path, Problem, Produc
 use key_schema::access::Access;
 use key_schema::entity::{Product, Stock};
 use key_schema::value::ProductId;
+use payments::Currencies;
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
@@ -143,7 +144,7 @@ impl Entry {
 /// entries, and no record of the batch: an entry that is repeated is answered as it was the first time. So a batch that
 /// was not answered, or some of whose entries found no capacity, can be sent again as it is.
 pub async fn handle(
-    deps: (Reader, Writer),
+    deps: (Reader, Writer, Currencies),
     Json(ProductBatch { products }): Json<ProductBatch>,
     budget: Budget,
 ) -> Answer<ProductResults> {
@@ -179,12 +180,13 @@ pub async fn handle(
 }
 
 /// Writes one product, as the route for one product does.
-async fn written((reader, writer): (Reader, Writer), entry: Entry, budget: Budget) -> Part {
+async fn written((reader, writer, currencies): (Reader, Writer, Currencies), entry: Entry, budget: Budget) -> Part {
     match entry {
-        Entry::Create(_, new) => Part::of(create_product::handle(writer, None, Json(new), budget)).await,
+        Entry::Create(_, new) => Part::of(create_product::handle((writer, currencies), None, Json(new), budget)).await,
         Entry::Update(ProductUpdate { product_id, version, changes }) => {
             let if_match = IfMatch::Versions(vec![version.into()]);
-            let update = update_product::handle((reader, writer), Path(product_id), if_match, Json(changes), budget);
+            let deps = (reader, writer, currencies);
+            let update = update_product::handle(deps, Path(product_id), if_match, Json(changes), budget);
             // It is large, and several of them are kept at once.
             Part::of(Box::pin(update)).await
         }

@@ -1,6 +1,6 @@
 //! Failures of a request to the provider.
 
-use key_schema::value::Money;
+use key_schema::value::Currency;
 use lambda::{Failure, NoAnswer, Remedy};
 
 /// A request to the provider failed.
@@ -23,9 +23,9 @@ pub enum Error {
     /// The amount is below the least that the provider charges a card with. The least depends on the currency.
     #[error("the payment provider takes no amount as small as this: {0}")]
     TooSmall(String),
-    /// The provider cannot charge a card with this amount in this currency.
-    #[error("the payment provider does not charge {0}")]
-    NotCharged(Money),
+    /// The provider cannot charge a card with this amount in this currency, or not with every amount in it.
+    #[error("the payment provider cannot charge cards with any amount in {0}")]
+    NotCharged(Currency),
     /// The provider refuses the request, and will refuse it again.
     #[error("the payment provider refused the request with {status} {code}: {message}")]
     Refused {
@@ -48,10 +48,9 @@ pub enum Error {
 impl Failure for Error {
     fn remedy(&self) -> Remedy {
         match self {
-            Self::Off => Remedy::Correct,
+            Self::Off | Self::NotCharged(_) => Remedy::Correct,
             Self::Unanswered(_) | Self::Busy(_) | Self::Failed { .. } => Remedy::Retry,
             Self::TooSmall(_)
-            | Self::NotCharged(_)
             | Self::Refused { .. }
             | Self::Unauthorized(_)
             | Self::Unreadable(_)

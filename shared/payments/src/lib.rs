@@ -15,5 +15,5 @@ pub mod stripe;
 
 pub use cashier::{Cashier, Failed, Seen, Settled};
 pub use error::Error;
-pub use provider::{Intent, Notice, Provider, READ_SECRET};
+pub use provider::{Currencies, Intent, Notice, Provider, READ_SECRET};
 pub use stripe::signature::NotGenuine;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use key_schema::entity::{Command, Held};
-use key_schema::value::{IntentId, Money, OrderId, Timestamp};
+use key_schema::value::{Currency, IntentId, Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Grant, Misconfigured};
 
 use crate::stripe::Stripe;
+use crate::stripe::amount::is_charged;
 use crate::{Error, NotGenuine};
 
 /// Reading the secret with the provider's keys.
@@ -41,6 +42,26 @@ pub struct Notice {
 /// request with [`Error::Off`].
 #[derive(Clone, Debug)]
 pub struct Provider(Option<Arc<Stripe>>);
+
+/// The currencies in which the shop may set prices: if it takes card payments, those in which every amount can be charged.
+#[derive(Clone, Copy, Debug)]
+pub struct Currencies {
+    takes_cards: bool,
+}
+
+impl FromEnvironment for Currencies {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { takes_cards: environment.declared("PAYMENT_SECRET_ARN")?.is_some() })
+    }
+}
+
+impl Currencies {
+    /// # Errors
+    /// [`Error::NotCharged`].
+    pub fn check(self, currency: Currency) -> Result<(), Error> {
+        if self.takes_cards && !is_charged(currency) { Err(Error::NotCharged(currency)) } else { Ok(()) }
+    }
+}
 
 impl FromEnvironment for Provider {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {

@@ -2,7 +2,7 @@
 //!
 //! <https://docs.stripe.com/payments/place-a-hold-on-a-payment-method>
 
-mod amount;
+pub mod amount;
 mod object;
 pub mod signature;
 
@@ -53,7 +53,7 @@ impl Stripe {
         money: Money,
         now: Timestamp,
     ) -> Result<Intent, Error> {
-        let amount = to_stripe(money).ok_or(Error::NotCharged(money))?;
+        let amount = to_stripe(money).ok_or(Error::NotCharged(money.currency()))?;
         let form = Serializer::new(String::new())
             .append_pair("amount", &amount.to_string())
             .append_pair("currency", &money.currency().to_string().to_ascii_lowercase())
@@ -81,7 +81,7 @@ impl Stripe {
         let id = &intent.id;
         let written = |amount| {
             let money = Money::nearest(amount, intent.amount.currency());
-            to_stripe(money).map(|amount| amount.to_string()).ok_or(Error::NotCharged(money))
+            to_stripe(money).map(|amount| amount.to_string()).ok_or(Error::NotCharged(money.currency()))
         };
         let form = |pairs: &[(&str, &str)]| Serializer::new(String::new()).extend_pairs(pairs).finish();
         let (path, form, key) = match command {

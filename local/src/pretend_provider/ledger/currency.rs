@@ -1,13 +1,8 @@
 //! The currencies that Stripe charges cards in, and their amounts. <https://docs.stripe.com/currencies>
 
-use super::{Form, Refused};
+use payments::stripe::amount::CURRENCIES;
 
-/// The currencies that Stripe charges in.
-const CHARGED: &str = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd \
-    cad cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd hkd hnl htg huf idr \
-    ils inr isk jmd jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk mxn \
-    myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd \
-    std szl thb tjs tnd top try ttd twd tzs uah ugx uyu uzs vnd vuv wst xaf xcd xcg xof xpf yer zar zmw";
+use super::{Form, Refused};
 
 /// The currencies without a smaller unit. `isk` and `ugx` have none either, but their amounts are written with two decimals.
 const ZERO_DECIMAL: &str = "bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf";
@@ -68,8 +63,8 @@ pub(super) fn checked(amount: i64, currency: &str) -> Result<i64, Refused> {
 /// The amount and the currency that a card is to be charged with.
 pub(super) fn charge(form: &Form) -> Result<(i64, &str), Refused> {
     let currency = form.get("currency").ok_or_else(|| Refused::parameter_missing("currency"))?;
-    if !CHARGED.split(' ').any(|charged| charged == currency) {
-        let message = format!("Invalid currency: {currency}. Stripe currently supports these currencies: {CHARGED}");
+    if !CURRENCIES.split(' ').any(|charged| charged == currency) {
+        let message = format!("Invalid currency: {currency}. Stripe currently supports these currencies: {CURRENCIES}");
         return Err(Refused::early(400, None, message));
     }
     let amount = number(form, "amount")?.ok_or_else(|| Refused::parameter_missing("amount"))?;

@@ -4,6 +4,13 @@
 
 use key_schema::value::{Currency, Money};
 
+/// The currencies in which Stripe charges cards.
+pub const CURRENCIES: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn \
+    bzd cad cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd hkd hnl htg huf \
+    idr ils inr isk jmd jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk \
+    mxn myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos \
+    srd std szl thb tjs tnd top try ttd twd tzs uah ugx usd uyu uzs vnd vuv wst xaf xcd xcg xof xpf yer zar zmw";
+
 /// Stripe writes two decimals for currencies that have none: 5 ISK is 500, and only multiples of 100 are charged.
 const HUNDREDTHS: [&str; 2] = ["ISK", "UGX"];
 
@@ -12,6 +19,13 @@ const WHOLE: [&str; 1] = ["MGA"];
 
 /// Stripe takes amounts with three decimals only if the last one is 0.
 const TENTHS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
+
+/// Whether Stripe charges every amount in this currency. Discounts and taxes make any amount of a price.
+pub(crate) fn is_charged(currency: Currency) -> bool {
+    let name = currency.to_string();
+    let is_charged = CURRENCIES.split(' ').any(|charged| charged.eq_ignore_ascii_case(&name));
+    is_charged && !WHOLE.contains(&&*name) && !TENTHS.contains(&&*name)
+}
 
 /// The amount as Stripe writes it. `None` if Stripe does not charge this amount in this currency.
 pub(super) fn to_stripe(money: Money) -> Option<i64> {
@@ -66,6 +80,8 @@ mod tests {
                 assert_eq!(from_stripe(written, &currency.to_ascii_lowercase()), Some(money));
             }
         }
+        let charged = ["EUR", "JPY", "ISK", "MGA", "KWD", "IRR"].map(|name| is_charged(money(0, name).currency()));
+        assert_eq!(charged, [true, true, true, false, false, false]);
         for (amount, currency) in [(-1, "eur"), (i64::MIN, "isk"), (i64::MAX, "mga"), (i64::MAX, "eur"), (1, "e")] {
             assert_eq!(from_stripe(amount, currency), None, "{amount} {currency}");
         }
