@@ -7,14 +7,14 @@ mod reports;
 pub mod schedules;
 mod starting;
 mod sweeps;
-mod two_books;
+pub mod two_books;
 
 use crate::prelude::*;
 
 const VISA: &str = "pm_card_visa";
 const DECLINED: &str = "pm_card_chargeDeclined";
 
-async fn shop() -> Shop {
+pub async fn shop() -> Shop {
     let shop = Shop::open_paying().await;
     shop.product("thing", 1000, 10).await;
     shop

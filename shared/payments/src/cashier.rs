@@ -138,6 +138,8 @@ impl Cashier {
     /// Those of [`look`](Self::look), and [`Error::TooSmall`].
     pub async fn start(&self, mut whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
         let (order, mut retries) = (whole.order.order_id.clone(), budget.retries());
+        // One time for all tries, so that they start one intent.
+        let now = Timestamp::now();
         loop {
             let card = whole.invoice.card();
             let Some((attempt, asked)) = card.and_then(|card| Some((card.next_attempt()?, card.asked()))) else {
@@ -149,7 +151,7 @@ impl Cashier {
                     Ok(Some(Seen { whole, intent: None }))
                 };
             };
-            let intent = self.provider.start(&order, attempt, asked, Timestamp::now()).await?;
+            let intent = self.provider.start(&order, attempt, asked, now).await?;
             // Before the customer gets the secret: an intent that the table does not know must hold no money.
             let start = Transition::StartPayment { intent: &intent.id, attempt, amount: intent.amount };
             match self.orders.change_as_read(whole, start, budget).await {

@@ -11,7 +11,7 @@ use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
 use crate::prelude::*;
-use crate::{claimed_guests, guests, invoice_numbers, tax_engine, taxes};
+use crate::{claimed_guests, guests, invoice_numbers, payments, tax_engine, taxes};
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {
@@ -60,6 +60,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
     taxed_by_an_engine(&mut ada).await;
     numbered(&mut ada).await;
     claimed(&mut ada).await;
+    disputed(&mut ada).await;
 
     let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
         fields.iter().map(|field| ((*schema).to_owned(), (*field).to_owned())).collect()
@@ -102,6 +103,14 @@ async fn claimed(ada: &mut Witness) {
     claimed_guests::claim(&shop.admin(), "ada", guests::ID).await.expect(204);
     ada.client = shop.customer("ada");
     ada.get(&format!("/customers/{}/export", guests::ID)).await;
+}
+
+/// A payment that the customer's bank took back, and that staff wrote off.
+async fn disputed(ada: &mut Witness) {
+    let shop = payments::shop().await;
+    let order = payments::two_books::written_off(&shop).await;
+    ada.client = shop.customer("ada");
+    ada.get(&format!("/orders/{}", order_id(&order))).await;
 }
 
 /// A field that another test covers: an order is delayed if its message is a dead letter (`drain.rs`).

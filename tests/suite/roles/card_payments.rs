@@ -121,8 +121,15 @@ async fn come_back(shop: &Shop, order: &Value) {
 
 /// No event reaches the settling function, and the provider's reports are faster.
 pub async fn overtaken(shop: &Shop) {
+    let refunded = order(shop, "called off, and refunded in part").await;
+    pay(shop, &refunded).await;
+    shop.admin().capture(&refunded, None).await.expect(200);
+    shop.settle_payments().await;
     shop.settle().await;
     shop.bus().fail(|_| Some("InternalFailure"));
+    // The provider has refunded a part before it is asked for the refund.
+    cancel(shop, &refunded).await;
+    shop.refund_at_provider(&refunded, 1).await;
     // The provider captures by itself, and tells it in both ways.
     for (key, is_reported) in [("captured, and reported", true), ("captured, and seen", false)] {
         let order = order(shop, key).await;

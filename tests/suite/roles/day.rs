@@ -161,6 +161,7 @@ async fn paid(shop: &Shop) {
     admin.get(&invoice).await.expect(200);
     admin.get(&format!("{invoice}/payments")).await.expect(200);
     admin.confirm_refund(&order, "bank-1").await.expect(409);
+    admin.post(&format!("{invoice}/write-offs"), json!({})).await.expect(409);
     admin.cancel(&order, json!({})).await.expect(200);
     admin.advance(&order, "SHIPPED").await.expect(409);
     admin.capture(&order, "bank-1").await.expect(200);

@@ -127,9 +127,10 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
 
     let is_captured = card.held().captured > 0;
     let wanted = if is_captured && card.transfer.is_none() { card.wanted() } else { 0 };
-    // What the provider cannot refund, staff do. What somebody took in its dashboard is missing.
+    // What the provider cannot refund, staff do. What somebody took from a captured payment is missing.
     let by_hand: i64 = card.refunds.iter().map(|refund| refund.amount).sum();
-    let expected = wanted + card.due_by_staff() + by_hand - card.missing();
+    let missing = if is_captured { card.missing() } else { 0 };
+    let expected = wanted + card.due_by_staff() + by_hand - missing;
     law(held == expected || card.transfer.is_some(), "the provider holds what the shop may keep");
     law(card.command().is_none(), "what is due is done");
     law(card.work().is_none(), "staff can close what is left");
