@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use local::history::export;
+use local::history::{Exported, export};
 
 use super::place::Place;
 use super::print;
@@ -36,6 +36,11 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     bar.finish_and_clear();
     let exported = exported.context("cannot export the table")?;
     out.finish()?;
+    print_counts(&exported)
+}
+
+/// Prints the number of records of each kind.
+pub(super) fn print_counts(exported: &Exported) -> Result<()> {
     let counts: Vec<_> = exported.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     print(&format!("{}\n", counts.join(", ")))
 }
