@@ -10,7 +10,7 @@ use local::archive::{Table, Units, write_files};
 use super::place::Place;
 use super::print;
 
-/// Write all items to files, in the format of DynamoDB's own exports, which analytics/run reads
+/// Write all items to files like those of DynamoDB's own exports, which analytics/run reads
 ///
 /// The table is the running stack's, or a deployed one: `--table`. Region and credentials then come from the
 /// environment, as for `audit`. The whole table is read once, with strongly consistent reads, while the shop may be open.
@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
-    let written = write_files(&arguments.directory, &table, |items, _| bar.set_position(items)).await;
+    let written = write_files(&arguments.directory, &table, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let written = written?;
     print(&format!("{} items in {} files of {}\n", written.items, written.files, arguments.directory.display()))

@@ -136,7 +136,6 @@ pub(super) async fn of_stack(port: u16) -> Result<Environment> {
         ("AWS_ACCESS_KEY_ID", Some("local")),
         // Not the one that checks roles.
         ("AWS_ENDPOINT_URL_DYNAMODB", connection["dynamodb"].as_str()),
-        ("ARCHIVE_BUCKET", connection["buckets"]["ArchiveBucket"].as_str()),
     ];
     let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     Ok(Environment::of(variables.chain(own)))
