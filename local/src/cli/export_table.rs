@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use local::archive::{Table, Units, write_files};
 
 use super::place::Place;
-use super::print;
+use super::{item_bar, print};
 
 /// Write all items to files like those of DynamoDB's own exports, which analytics/run reads
 ///
@@ -35,9 +34,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.place.environment(&[]).await?;
     let units = Units { per_second: arguments.read_units, workers: arguments.workers };
     let table = Table::open(&environment, units)?.leading().await?;
-    // Drawn to standard error, and only on a terminal.
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
+    let bar = item_bar()?;
     let written = write_files(&arguments.directory, &table, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let written = written?;
