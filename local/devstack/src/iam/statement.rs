@@ -42,8 +42,6 @@ pub struct Condition {
 /// The comparison of a call's values with those of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// `Null`: whether the key is missing.
-    IsNull,
     /// `StringEquals`: literal comparison.
     Equals(Quantifier),
     /// `StringLike`: comparison with patterns.
@@ -115,7 +113,6 @@ impl Condition {
 
     fn holds(&self, actual: &[String]) -> bool {
         let (quantifier, like) = match self.operator {
-            Operator::IsNull => return self.values.iter().any(|value| (value == "true") == actual.is_empty()),
             Operator::Equals(quantifier) => (quantifier, false),
             Operator::Like(quantifier) => (quantifier, true),
         };
@@ -151,7 +148,6 @@ impl Operator {
         match (comparison, quantifier) {
             ("StringEquals", quantifier) => Ok(Self::Equals(quantifier)),
             ("StringLike", quantifier) => Ok(Self::Like(quantifier)),
-            ("Null", Quantifier::Only) => Ok(Self::IsNull),
             _ => bail!("{name} is not known to the laptop stack"),
         }
     }
@@ -161,11 +157,11 @@ fn object(value: &Value) -> Result<&Map<String, Value>> {
     value.as_object().context("it is not an object")
 }
 
-/// A text, or a list of texts. In YAML `false` may be unquoted.
+/// A text, or a list of texts.
 fn texts(value: &Value) -> Result<Vec<String>> {
     let list = match value {
         Value::Array(list) if !list.is_empty() => list.as_slice(),
-        Value::String(_) | Value::Bool(_) => std::slice::from_ref(value),
+        Value::String(_) => std::slice::from_ref(value),
         _ => bail!("it is neither a text nor a list of some"),
     };
     let texts = list.iter().map(|value| match value {
@@ -174,7 +170,6 @@ fn texts(value: &Value) -> Result<Vec<String>> {
             ensure!(!text.contains("${"), "{text}: variables are not known to the laptop stack");
             Ok(text.clone())
         }
-        Value::Bool(flag) => Ok(flag.to_string()),
         other => bail!("{other} is not a text"),
     });
     texts.collect()

@@ -84,15 +84,7 @@ fn for_all_values_needs_every_value_to_match_and_holds_without_values() {
     assert!(allows(&guard, "GetItem", &get("o#1")));
     assert!(allows(&guard, "BatchGetItem", &batch(&["o#1", "p#2"])));
     assert!(!allows(&guard, "BatchGetItem", &batch(&["o#1", "c#2"])), "one foreign key is enough");
-    assert!(allows(&guard, "Scan", &json!({ "TableName": "notes" })), "that is why the template has Null, too");
-
-    let named = json!({ "dynamodb:LeadingKeys": "false" });
-    let guard = reading(&json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "o#*" }, "Null": named }));
-    assert!(allows(&guard, "GetItem", &get("o#1")));
-    assert!(!allows(&guard, "Scan", &json!({ "TableName": "notes" })));
-    let missing = reading(&json!({ "Null": { "dynamodb:LeadingKeys": "true" } }));
-    assert!(!allows(&missing, "GetItem", &get("o#1")));
-    assert!(allows(&missing, "Scan", &json!({ "TableName": "notes" })));
+    assert!(allows(&guard, "Scan", &json!({ "TableName": "notes" })), "a scan has no keys");
 }
 
 #[test]
@@ -214,15 +206,6 @@ fn an_update_names_the_attributes_that_it_sets_and_returns() {
     let asked = asks("UpdateItem", &update);
     assert_eq!(asked[0].values("dynamodb:Attributes"), ["PK", "SK", "b", "c", "e", "f", "first"]);
     assert_eq!(asked[0].values("dynamodb:ReturnValues"), ["ALL_OLD"]);
-}
-
-#[test]
-fn partiql_is_authorised_by_its_verb() {
-    let asked = asks("ExecuteStatement", &json!({ "Statement": " DELETE FROM notes WHERE PK = 'o#1'" }));
-    assert_eq!(asked[0].action, "dynamodb:PartiQLDelete");
-    let several = json!({ "Statements": [{ "Statement": "select * from notes" }, { "Statement": "insert into x" }] });
-    let actions: Vec<_> = asks("BatchExecuteStatement", &several).into_iter().map(|ask| ask.action).collect();
-    assert_eq!(actions, ["dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert"]);
 }
 
 /// Two tables whose partition keys have other names.
