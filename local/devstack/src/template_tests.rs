@@ -154,7 +154,11 @@ fn what_cannot_run_is_named() {
             "GetNote: Events.Get: Auth: AuthorizationScopes is missing",
         ),
         ("Handler: list-topics", "Runtime: provided.al2023", "ListTopics: Handler is missing"),
-        ("Handler: list-topics", "Handler: get-note", "ListTopics: Handler: get-note is already the handler of GetNote"),
+        (
+            "Handler: list-topics",
+            "Handler: get-note",
+            "ListTopics: Handler: get-note is already the handler of GetNote",
+        ),
         (
             "Queue: { Type: SQS,",
             "Queue: { Type: SNS,",

@@ -164,8 +164,7 @@ impl Manifest {
             }
         }
         let md5 = md5_of(&files);
-        let summary: Summary =
-            serde_json::from_slice(&summary).with_context(|| format!("{SUMMARY} is damaged"))?;
+        let summary: Summary = serde_json::from_slice(&summary).with_context(|| format!("{SUMMARY} is damaged"))?;
         summary.ensure_readable()?;
         let entries = entries(&files)?;
         let items = entries.iter().map(|entry| entry.item_count).sum();

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::export::{Exported, export};
 use super::import::{Options, Outcome, Placement, Summary, import_lines};
-use super::input::Line;
+use super::input::{Line, Lines};
 
 /// The name of the model and of its table. The name of a real table says nothing about the design.
 const NAME: &str = "Till";
@@ -40,7 +40,7 @@ pub async fn export_model(environment: &Environment) -> Result<(String, Exported
         Placement::Refused(reason) => bail!("line {} of the history: {reason}", outcome.line),
         Placement::New | Placement::Same => Ok(()),
     };
-    let model = model(items(environment, &lines("the history", &history)?, refused).await?);
+    let model = model(&items(environment, &lines("the history", &history)?, refused).await?);
     Ok((serde_json::to_string_pretty(&model)? + "\n", exported))
 }
 
@@ -70,7 +70,7 @@ pub async fn import_model(
     let lines = lines(&name, &history)?;
     let follow = items(environment, &lines, |_| Ok(())).await?;
     differences(&by_key(scratch.items().await?), &follow).into_iter().try_for_each(note)?;
-    import_lines(environment, options, || Ok(Box::new(lines.clone().into_iter().map(Ok))), tell).await
+    import_lines(environment, options, || Ok(read(&lines)), tell).await
 }
 
 /// The lines of a history.
@@ -83,15 +83,16 @@ fn lines(name: &str, history: &[u8]) -> Result<Vec<Line>> {
     Ok((1..).zip(text.lines()).map(line).collect())
 }
 
+/// The lines, as an import reads them in each of its passes.
+fn read(lines: &[Line]) -> Lines {
+    let lines = lines.to_vec();
+    Box::new(lines.into_iter().map(Ok))
+}
+
 /// The items that an import of these lines into an empty table leaves.
-async fn items(
-    environment: &Environment,
-    lines: &[Line],
-    tell: impl FnMut(&Outcome) -> Result<()>,
-) -> Result<Items> {
+async fn items(environment: &Environment, lines: &[Line], tell: impl FnMut(&Outcome) -> Result<()>) -> Result<Items> {
     let scratch = scratch().await?;
-    let read = || -> Result<_> { Ok(Box::new(lines.to_vec().into_iter().map(Ok)) as _) };
-    import_lines(&beside(environment, &scratch), &EVERYTHING, read, tell).await?;
+    import_lines(&beside(environment, &scratch), &EVERYTHING, || Ok(read(lines)), tell).await?;
     Ok(by_key(scratch.items().await?))
 }
 
@@ -150,7 +151,7 @@ fn differences(given: &Items, follow: &Items) -> Vec<String> {
 }
 
 /// The model with these items.
-fn model(items: Items) -> Value {
+fn model(items: &Items) -> Value {
     let of_indexes = [Index::Gsi1, Index::Gsi2];
     let keys = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes).map(<[_; 2]>::from).concat();
     // The attributes of all items with their types, and those of each entity, except for keys.
@@ -160,7 +161,9 @@ fn model(items: Items) -> Value {
         let names = of_entities.entry(text(item, ENTITY_TYPE)).or_default();
         for (name, value) in item.iter().filter(|(name, _)| !keys.contains(&name.as_str())) {
             names.insert(name);
-            types.extend(value.as_object().and_then(|value| value.keys().next()).map(|kind| (name.as_str(), kind.as_str())));
+            types.extend(
+                value.as_object().and_then(|value| value.keys().next()).map(|kind| (name.as_str(), kind.as_str())),
+            );
         }
     }
     let facet = |name: String, partition: String, sort: &str, entities: &[&str]| {
@@ -190,7 +193,7 @@ fn model(items: Items) -> Value {
         let projection = json!({ "ProjectionType": "ALL" });
         json!({ "IndexName": index.name(), "KeyAttributes": key_attributes(index), "Projection": projection })
     });
-    let date = latest(&items);
+    let date = latest(items);
     json!({
         "ModelName": NAME,
         "ModelMetadata": {

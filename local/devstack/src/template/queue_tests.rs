@@ -157,16 +157,8 @@ fn an_sqs_event_that_lambda_would_refuse_or_that_loses_messages_is_refused() {
             "maxReceiveCount: 4",
             "Queue: maxReceiveCount of ImportQueue is 4: below 5, messages die although nothing is wrong with them",
         ),
-        (
-            "MaximumConcurrency: 2",
-            "MaximumConcurrency: 1",
-            &format!("{concurrency}: 1 is not within 2 to 1000"),
-        ),
-        (
-            "MaximumConcurrency: 2",
-            "MaximumConcurrency: 1001",
-            &format!("{concurrency}: 1001 is not within 2 to 1000"),
-        ),
+        ("MaximumConcurrency: 2", "MaximumConcurrency: 1", &format!("{concurrency}: 1 is not within 2 to 1000")),
+        ("MaximumConcurrency: 2", "MaximumConcurrency: 1001", &format!("{concurrency}: 1001 is not within 2 to 1000")),
         ("BatchSize: 20", "BatchSize: 0", "BatchSize: 0 is not within 1 to 10000"),
         (
             "MaximumBatchingWindowInSeconds: 5",

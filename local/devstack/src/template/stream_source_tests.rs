@@ -129,7 +129,11 @@ fn a_stream_event_that_lambda_would_refuse_is_refused() {
     outside("MaximumRecordAgeInSeconds", "3600", "59", "60 to 604800");
     outside("MaximumRecordAgeInSeconds", "3600", "604801", "60 to 604800");
     refused("Attempts: 5", "Attempts: some", "MaximumRetryAttempts: some is not a whole number");
-    refused("TRIM_HORIZON", "LATEST", "StartingPosition: LATEST is not TRIM_HORIZON, the only one that the laptop stack knows");
+    refused(
+        "TRIM_HORIZON",
+        "LATEST",
+        "StartingPosition: LATEST is not TRIM_HORIZON, the only one that the laptop stack knows",
+    );
     refused("StartingPosition: TRIM_HORIZON", "Enabled: true", "StartingPosition is missing");
     refused(
         "[ReportBatchItemFailures]",
