@@ -208,7 +208,7 @@ async fn an_early_export_is_verified_and_an_incremental_one_is_refused() {
     left.moving.enter(Phase::Next).await;
     let items = left.export("new", left.moving.shop.table()).await;
     let mut objects = left.objects("new").await;
-    objects.retain(|name, _| !name.ends_with(".md5"));
+    objects.retain(|name, _| !["manifest-files.md5", "manifest-summary.md5"].contains(&name.as_str()));
     let mut summary: Value = serde_json::from_slice(&objects["manifest-summary.json"]).expect("a summary");
     summary.as_object_mut().expect("an object").remove("exportType");
     objects.insert("manifest-summary.json".to_owned(), summary.to_string().into_bytes());
