@@ -56,7 +56,8 @@ fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_val
 
 /// A call of each action on each resource that the statement allows, with all that its conditions let it have.
 fn allowed_by(statement: &Statement) -> Vec<Ask> {
-    let context = statement.conditions.iter().map(|condition| {
+    let context = statement.conditions.iter().filter(|condition| condition.operator != Operator::IsNull);
+    let context = context.map(|condition| {
         (condition.key, condition.values.iter().map(|pattern| pattern.replace('*', "1")).collect::<Vec<_>>())
     });
     let context = context.collect::<BTreeMap<_, _>>();
@@ -214,6 +215,7 @@ fn document(statement: &Statement) -> Value {
     let mut conditions = Map::new();
     for condition in &statement.conditions {
         let operator = match condition.operator {
+            Operator::IsNull => "Null".to_owned(),
             Operator::Equals(quantifier) => named(quantifier, "StringEquals"),
             Operator::Like(quantifier) => named(quantifier, "StringLike"),
         };

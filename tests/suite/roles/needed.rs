@@ -73,7 +73,7 @@ fn is_of_table(keys: &str, resource: &str) -> bool {
 }
 
 fn names_keys(condition: &Condition) -> bool {
-    condition.key == LEADING_KEYS
+    condition.key == LEADING_KEYS && condition.operator != Operator::IsNull
 }
 
 /// The part restricted to transactions, unless it already is, or is never used in one.

@@ -42,6 +42,8 @@ pub struct Condition {
 /// The comparison of a call's values with those of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
+    /// `Null`: whether the key is missing.
+    IsNull,
     /// `StringEquals`: literal comparison.
     Equals(Quantifier),
     /// `StringLike`: comparison with patterns.
@@ -113,6 +115,7 @@ impl Condition {
 
     fn holds(&self, actual: &[String]) -> bool {
         let (quantifier, like) = match self.operator {
+            Operator::IsNull => return self.values.iter().any(|value| (value == "true") == actual.is_empty()),
             Operator::Equals(quantifier) => (quantifier, false),
             Operator::Like(quantifier) => (quantifier, true),
         };
@@ -148,6 +151,7 @@ impl Operator {
         match (comparison, quantifier) {
             ("StringEquals", quantifier) => Ok(Self::Equals(quantifier)),
             ("StringLike", quantifier) => Ok(Self::Like(quantifier)),
+            ("Null", Quantifier::Only) => Ok(Self::IsNull),
             _ => bail!("{name} is not known to the laptop stack"),
         }
     }
@@ -157,11 +161,11 @@ fn object(value: &Value) -> Result<&Map<String, Value>> {
     value.as_object().context("it is not an object")
 }
 
-/// A text, or a list of texts.
+/// A text, or a list of texts. In YAML `false` may be unquoted.
 fn texts(value: &Value) -> Result<Vec<String>> {
     let list = match value {
         Value::Array(list) if !list.is_empty() => list.as_slice(),
-        Value::String(_) => std::slice::from_ref(value),
+        Value::String(_) | Value::Bool(_) => std::slice::from_ref(value),
         _ => bail!("it is neither a text nor a list of some"),
     };
     let texts = list.iter().map(|value| match value {
@@ -170,6 +174,7 @@ fn texts(value: &Value) -> Result<Vec<String>> {
             ensure!(!text.contains("${"), "{text}: variables are not known to the laptop stack");
             Ok(text.clone())
         }
+        Value::Bool(flag) => Ok(flag.to_string()),
         other => bail!("{other} is not a text"),
     });
     texts.collect()

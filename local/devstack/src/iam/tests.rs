@@ -84,7 +84,15 @@ fn for_all_values_needs_every_value_to_match_and_holds_without_values() {
     assert!(allows(&guard, "GetItem", &get("o#1")));
     assert!(allows(&guard, "BatchGetItem", &batch(&["o#1", "p#2"])));
     assert!(!allows(&guard, "BatchGetItem", &batch(&["o#1", "c#2"])), "one foreign key is enough");
-    assert!(allows(&guard, "Scan", &json!({ "TableName": "notes" })), "a scan has no keys");
+    assert!(allows(&guard, "Scan", &json!({ "TableName": "notes" })), "that is why the template has Null, too");
+
+    let named = json!({ "dynamodb:LeadingKeys": "false" });
+    let guard = reading(&json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "o#*" }, "Null": named }));
+    assert!(allows(&guard, "GetItem", &get("o#1")));
+    assert!(!allows(&guard, "Scan", &json!({ "TableName": "notes" })));
+    let missing = reading(&json!({ "Null": { "dynamodb:LeadingKeys": "true" } }));
+    assert!(!allows(&missing, "GetItem", &get("o#1")));
+    assert!(allows(&missing, "Scan", &json!({ "TableName": "notes" })));
 }
 
 #[test]
