@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use devstack::{Issuer, OptionError, Options, Stack, Template};
+use indicatif::{ProgressBar, ProgressStyle};
 use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
@@ -262,6 +263,11 @@ fn announce(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Sear
         text.push_str(&welcome(stack, arguments, provider, search)?);
     }
     print(&text)
+}
+
+/// The number of items so far, drawn to standard error, and only on a terminal.
+fn item_bar() -> Result<ProgressBar> {
+    Ok(ProgressBar::no_length().with_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?))
 }
 
 fn print(text: &str) -> Result<()> {

@@ -22,4 +22,4 @@ mod write;
 pub use export::{Exported, export};
 pub use import::{Options, Outcome, Placement, Summary, count, import};
 pub use schema::json_schema;
-pub use workbench::{Amounts, Finding, Kind as FindingKind, export_model, import_model};
+pub use workbench::{export_model, import_model};

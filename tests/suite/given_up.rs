@@ -189,7 +189,7 @@ async fn a_batch_that_lambda_gives_up_is_kept_reported_and_counted_later() {
     let told = shop.messages_in(LOST_COUNTS).await;
     assert_eq!(told, keys.len() as u64, "each object is a message, at which CountsAreLost looks");
     let kept = bucket.get(&keys[0]).await.expect("an answer").expect("an object");
-    let kept = String::from_utf8(kept.body).expect("a text");
+    let kept = String::from_utf8(kept).expect("a text");
 
     let taken = take(&shop).await;
     assert_eq!((taken.done as u64, taken.left.len()), (told, 0), "{taken:?}");

@@ -43,8 +43,6 @@ impl Cors {
         answer.append(header::VARY, HeaderValue::from_static("origin"));
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         insert(answer, header::ACCESS_CONTROL_EXPOSE_HEADERS, &self.expose_headers.join(","));
-        let credentials = if self.allow_credentials { "true" } else { "" };
-        insert(answer, header::ACCESS_CONTROL_ALLOW_CREDENTIALS, credentials);
     }
 }
 

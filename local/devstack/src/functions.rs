@@ -43,7 +43,7 @@ impl Endpoints {
 }
 
 /// What a command needs to reach the stack's services: DynamoDB's own URL; the environment variables of each function, and
-/// the buckets and queues, all by their logical ids.
+/// the queues, all by their logical ids.
 pub(crate) fn connection(dynamodb: &str, endpoints: &Endpoints, template: &Template) -> Value {
     let functions = template.functions.iter().map(|function| {
         let mut variables = endpoints.variables();
@@ -53,10 +53,9 @@ pub(crate) fn connection(dynamodb: &str, endpoints: &Endpoints, template: &Templ
         (&function.logical_id, variables)
     });
     let functions: BTreeMap<_, _> = functions.collect();
-    let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
     let queues: BTreeMap<_, _> =
         template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
-    json!({ "dynamodb": dynamodb, "functions": functions, "buckets": buckets, "queues": queues })
+    json!({ "dynamodb": dynamodb, "functions": functions, "queues": queues })
 }
 
 /// The functions of a stack, each with its handler's name.

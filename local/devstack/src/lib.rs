@@ -6,93 +6,6 @@
 //! port. A test starts a [`Stack`] of its own, with a [`FaultProxy`] between the functions and each service. [`iam`]
 //! refuses every call that the caller's role does not allow.
 //!
-//! # An example
-//!
-//! A route, a queue and its consumer. A handler is a closure from an event to an answer; a consumer is started anew for
-//! each execution environment, so it comes as a closure that makes the handler. Both are found by the `Handler` of their
-//! function in the template. [`Invoke`](gateway::Invoke) shows how to make such a closure of a handler that is written
-//! for the Lambda runtime.
-//!
-//! ```no_run
-//! use std::sync::Arc;
-//!
-//! use devstack::gateway::Invoke;
-//! use devstack::{Functions, Options, Stack, StartConsumer, Template};
-//! use serde_json::json;
-//!
-//! const TEMPLATE: &str = r#"
-//! Resources:
-//!   Notes:
-//!     Type: AWS::DynamoDB::Table
-//!     Properties:
-//!       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
-//!       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
-//!   Imports:
-//!     Type: AWS::SQS::Queue
-//!     Properties: { QueueName: imports }
-//!   Role:
-//!     Type: AWS::IAM::Role
-//!     Properties:
-//!       Policies:
-//!         - PolicyDocument:
-//!             Version: "2012-10-17"
-//!             Statement:
-//!               - Effect: Allow
-//!                 Action: [sqs:ReceiveMessage, sqs:DeleteMessage, sqs:GetQueueAttributes]
-//!                 Resource: !GetAtt Imports.Arn
-//!   GetNote:
-//!     Type: AWS::Serverless::Function
-//!     Properties:
-//!       Handler: get-note
-//!       Role: !GetAtt Role.Arn
-//!       Events:
-//!         Get:
-//!           Type: HttpApi
-//!           Properties: { Path: "/notes/{noteId}", Method: GET, Auth: { Authorizer: NONE } }
-//!   ImportNotes:
-//!     Type: AWS::Serverless::Function
-//!     Properties:
-//!       Handler: import-notes
-//!       Role: !GetAtt Role.Arn
-//!       Timeout: 5
-//!       Events:
-//!         Imports:
-//!           Type: SQS
-//!           Properties: { Queue: !GetAtt Imports.Arn, FunctionResponseTypes: [ReportBatchItemFailures] }
-//! "#;
-//!
-//! # #[tokio::main]
-//! # async fn main() -> anyhow::Result<()> {
-//! let get_note: Invoke = Arc::new(|event| {
-//!     Box::pin(async move {
-//!         let note = json!({ "noteId": event["pathParameters"]["noteId"] });
-//!         Ok(json!({ "statusCode": 200, "body": note.to_string() }))
-//!     })
-//! });
-//! let import_notes: StartConsumer = Arc::new(|| {
-//!     let invoke: Invoke = Arc::new(|event| {
-//!         Box::pin(async move {
-//!             println!("imported {}", event["Records"]);
-//!             Ok(json!({ "batchItemFailures": [] }))
-//!         })
-//!     });
-//!     Ok(invoke)
-//! });
-//!
-//! let options = Options { port: 3000, ..Options::new(Template::parse(TEMPLATE)?) };
-//! let stack = Stack::start(options, |_endpoints, _template| {
-//!     Ok(Functions {
-//!         handlers: vec![("get-note".to_owned(), get_note)],
-//!         consumers: vec![("import-notes".to_owned(), import_notes)],
-//!     })
-//! });
-//! let stack = stack.await?;
-//! println!("{}/notes/1, and a page at {}/", stack.url(), stack.url());
-//! tokio::signal::ctrl_c().await?;
-//! stack.shutdown().await
-//! # }
-//! ```
-//!
 //! # What it supports
 //!
 //! - **Functions**: `Handler` and `Role`; `Timeout` and `Environment`, also in `Globals`. Each function needs a `Handler`
@@ -107,13 +20,13 @@
 //! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one, unless
 //!   its `State` is `DISABLED`.
 //! - **Resources**: DynamoDB tables with their indexes, streams and times to live; standard SQS queues with their
-//!   dead-letter queues; EventBridge buses, which keep the newest events for inspection (`GET /_local/events`); S3
+//!   dead-letter queues; EventBridge buses with rules that send to queues, and the newest events (`GET /_local/events`); S3
 //!   buckets, whose objects are files: `PutObject`, `GetObject`, `HeadObject`, `DeleteObject` and `ListObjectsV2`, also by
 //!   presigned URLs, with the secret access key `local`. Of a bucket's policy, only that everybody may read objects is
 //!   followed. Versions, life cycles and notifications are passed over.
 //! - **Intrinsic functions**: `Ref`, `GetAtt`, `Sub`, `Join`, `Split`, `If`, and in conditions `Equals`, `Not`, `And` and
-//!   `Or`. A resource whose
-//!   `Condition` is false does not exist. Parameters have their defaults, or the values of the [`Deployment`].
+//!   `Or`. A resource whose `Condition` is false does not exist. Parameters have their defaults, or the values of the
+//!   [`Deployment`].
 //! - **Tokens**: the stack's own (`POST /_local/token`), or those of an OpenID Connect [`Issuer`].
 //!
 //! # What it does not support
@@ -133,8 +46,8 @@
 //! | a parameter without a value | `parameter P has no Default to use on a laptop` |
 //! | `ParallelizationFactor: 2` | `ParallelizationFactor: 2 is not 1, the only one that the laptop stack knows` |
 //!
-//! Other resources are passed over without an error. Buses have no rules and no targets. Throttling limits of the API,
-//! local secondary indexes and `FifoQueue` are passed over, too. A managed policy of AWS, such as
+//! Other resources are passed over without an error. Throttling limits of the API, local secondary indexes and `FifoQueue`
+//! are passed over, too. A managed policy of AWS, such as
 //! `AWSLambdaBasicExecutionRole`, and a role outside the template are refused.
 //!
 //! An option that cannot be used on this machine, such as a port that is in use, is an [`OptionError`].
@@ -148,6 +61,7 @@ mod endpoint;
 mod engine;
 mod event;
 pub mod fault_proxy;
+mod forward;
 mod functions;
 pub mod gateway;
 pub mod iam;
@@ -168,6 +82,7 @@ mod s3;
 mod sandbox;
 mod sandboxes;
 mod scheduled;
+mod scratch;
 mod secrets;
 mod signatures;
 mod sources;
@@ -186,9 +101,11 @@ pub use browser_guard::refuse_other_hosts;
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;
+pub use forward::forward;
 pub use option_error::OptionError;
 pub use problem::{GatewayError, ProblemType};
 pub use sandbox::StartConsumer;
+pub use scratch::Scratch;
 pub use stack::{Options, Stack};
 pub use template::Template;
 pub use token::Issuer;

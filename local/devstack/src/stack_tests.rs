@@ -1,10 +1,8 @@
 //! Tests of a stack with two tables.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use super::*;
 use crate::aws_json::Service;
@@ -91,28 +89,8 @@ fn names(template: &Template) -> Vec<&str> {
     template.tables.iter().map(Table::name).collect()
 }
 
-fn key(table: &str, key: &str) -> Value {
-    json!({ "TableName": table, "Key": { "PK": { "S": key } } })
-}
-
-fn put(table: &str, key: &str, condition: Option<&str>) -> Value {
-    let mut put = json!({ "TableName": table, "Item": { "PK": { "S": key }, "n": { "N": "1" } } });
-    if let Some(condition) = condition {
-        put["ConditionExpression"] = json!(condition);
-        put["ReturnValuesOnConditionCheckFailure"] = json!("ALL_OLD");
-    }
-    json!({ "Put": put })
-}
-
-fn add_one(table: &str, name: &str) -> Value {
-    let mut update = key(table, name);
-    update["UpdateExpression"] = json!("ADD n :one");
-    update["ExpressionAttributeValues"] = json!({ ":one": { "N": "1" } });
-    json!({ "Update": update })
-}
-
-fn reads(tables: [&str; 2], name: &str) -> Value {
-    json!({ "TransactItems": tables.map(|table| json!({ "Get": key(table, name) })) })
+fn put(table: &str, key: &str) -> Value {
+    json!({ "TableName": table, "Item": { "PK": { "S": key } } })
 }
 
 impl Bench {
@@ -190,7 +168,7 @@ async fn the_streams_of_both_tables_reach_the_consumer() {
     let listed = bench.dynamodb().succeed("ListTables", &json!({})).await.unwrap();
     assert_eq!(listed["TableNames"], json!([OLD, NEW]));
     for (table, expected) in [(NEW, vec![NEW]), (OLD, vec![NEW, OLD])] {
-        bench.dynamodb().succeed("PutItem", &put(table, "a", None)["Put"]).await.unwrap();
+        bench.dynamodb().succeed("PutItem", &put(table, "a")).await.unwrap();
         bench.stack.settle(PATIENCE).await.unwrap();
         assert_eq!(bench.told(), expected);
     }
@@ -212,7 +190,7 @@ async fn a_role_that_may_not_read_one_of_the_streams_is_named() {
 async fn a_page_shows_the_items_of_the_chosen_table() {
     let bench = open().await;
     for (table, name) in [(OLD, "in the old"), (NEW, "in the new")] {
-        bench.dynamodb().succeed("PutItem", &put(table, name, None)["Put"]).await.unwrap();
+        bench.dynamodb().succeed("PutItem", &put(table, name)).await.unwrap();
     }
     for (query, shown, hidden) in [
         ("", "in the old", "in the new"),
@@ -224,111 +202,4 @@ async fn a_page_shows_the_items_of_the_chosen_table() {
         assert!(page.contains(shown) && !page.contains(hidden), "{query}: {page}");
         assert!(page.contains(OLD) && page.contains(NEW), "both tables can be chosen");
     }
-}
-
-#[tokio::test]
-async fn a_transaction_over_two_tables_is_written_whole_or_not_at_all() {
-    let bench = open().await;
-    let dynamodb = bench.dynamodb();
-    // The same key in two tables is two items.
-    let both =
-        json!({ "TransactItems": [put(OLD, "a", None), put(NEW, "a", None)], "ReturnConsumedCapacity": "INDEXES" });
-    let written = dynamodb.succeed("TransactWriteItems", &both).await.unwrap();
-    let consumed = written["ConsumedCapacity"].as_array().unwrap();
-    let mut of_tables: Vec<_> = consumed.iter().map(|one| one["TableName"].as_str().unwrap()).collect();
-    of_tables.sort_unstable();
-    assert_eq!(of_tables, [OLD, NEW]);
-
-    let absent = "attribute_not_exists(PK)";
-    let mut check = key(OLD, "a");
-    check["ConditionExpression"] = json!(absent);
-    let actions = [
-        put(OLD, "b", Some(absent)),
-        put(NEW, "a", Some(absent)),
-        json!({ "ConditionCheck": check }),
-        add_one(NEW, "b"),
-    ];
-    let refusal = dynamodb.call("TransactWriteItems", &json!({ "TransactItems": actions })).await.unwrap().unwrap_err();
-    assert!(refusal.is("TransactionCanceledException"));
-    let reasons = refusal.0["CancellationReasons"].as_array().unwrap().clone();
-    let codes: Vec<_> = reasons.iter().map(|reason| reason["Code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["None", "ConditionalCheckFailed", "ConditionalCheckFailed", "None"]);
-    assert_eq!(reasons[1]["Item"]["PK"]["S"], "a");
-    let read = dynamodb.succeed("TransactGetItems", &reads([OLD, NEW], "b")).await.unwrap();
-    assert_eq!(read["Responses"], json!([{}, {}]), "nothing was written in either table");
-}
-
-#[tokio::test]
-async fn a_transaction_over_two_tables_has_at_most_a_hundred_actions() {
-    let bench = open().await;
-    let of_table = |table: &'static str, count: usize| (0..count).map(move |at| put(table, &at.to_string(), None));
-    for (new, is_written) in [(50, true), (51, false)] {
-        let actions: Vec<_> = of_table(OLD, 50).chain(of_table(NEW, new)).collect();
-        let answer = bench.dynamodb().call("TransactWriteItems", &json!({ "TransactItems": actions })).await.unwrap();
-        assert_eq!(answer.is_ok(), is_written, "50 and {new}");
-    }
-}
-
-#[tokio::test]
-async fn a_transaction_over_two_tables_with_a_token_is_carried_out_once() {
-    let bench = open().await;
-    let dynamodb = bench.dynamodb();
-    let once = json!({ "TransactItems": [add_one(OLD, "a"), add_one(NEW, "a")], "ClientRequestToken": "token" });
-    for _ in 0..3 {
-        dynamodb.succeed("TransactWriteItems", &once).await.unwrap();
-    }
-    let read = dynamodb.succeed("TransactGetItems", &reads([OLD, NEW], "a")).await.unwrap();
-    let item = json!({ "Item": { "PK": { "S": "a" }, "n": { "N": "1" } } });
-    assert_eq!(read["Responses"], json!([item, item]));
-
-    // The same actions, with the tables exchanged.
-    let other = json!({ "TransactItems": [add_one(NEW, "a"), add_one(OLD, "a")], "ClientRequestToken": "token" });
-    let refusal = dynamodb.call("TransactWriteItems", &other).await.unwrap().unwrap_err();
-    assert!(refusal.is("IdempotentParameterMismatchException"), "{:?}", refusal.0);
-}
-
-/// Readers of both tables never see a transaction half, and no increment is lost.
-#[tokio::test(flavor = "multi_thread")]
-async fn transactions_over_two_tables_are_serializable() {
-    const WRITERS: usize = 4;
-    const EACH: usize = 40;
-    let bench = open().await;
-    let done = Arc::new(AtomicBool::new(false));
-    let mut readers = JoinSet::new();
-    for tables in [[OLD, NEW], [NEW, OLD]] {
-        let (dynamodb, done) = (bench.dynamodb(), Arc::clone(&done));
-        readers.spawn(async move {
-            let mut snapshots = 0;
-            while !done.load(Ordering::Relaxed) {
-                // A read that meets a write may be cancelled.
-                let Ok(read) = dynamodb.call("TransactGetItems", &reads(tables, "a")).await.unwrap() else { continue };
-                assert_eq!(read["Responses"][0], read["Responses"][1]);
-                snapshots += 1;
-            }
-            snapshots
-        });
-    }
-    let mut writers = JoinSet::new();
-    for writer in 0..WRITERS {
-        let dynamodb = bench.dynamodb();
-        writers.spawn(async move {
-            for at in 0..EACH {
-                let tables = if (writer + at) % 2 == 0 { [OLD, NEW] } else { [NEW, OLD] };
-                let write = json!({ "TransactItems": tables.map(|table| add_one(table, "a")) });
-                while let Err(refusal) = dynamodb.call("TransactWriteItems", &write).await.unwrap() {
-                    assert!(refusal.is("TransactionCanceledException"), "{:?}", refusal.0);
-                }
-            }
-        });
-    }
-    while let Some(written) = writers.join_next().await {
-        written.unwrap();
-    }
-    done.store(true, Ordering::Relaxed);
-    while let Some(snapshots) = readers.join_next().await {
-        assert!(snapshots.unwrap() > 0);
-    }
-    let read = bench.dynamodb().succeed("TransactGetItems", &reads([OLD, NEW], "a")).await.unwrap();
-    assert_eq!(read["Responses"][0]["Item"]["n"]["N"], (WRITERS * EACH).to_string());
-    assert_eq!(read["Responses"][0], read["Responses"][1]);
 }

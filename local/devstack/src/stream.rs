@@ -24,8 +24,6 @@ pub(crate) struct Shard {
 pub(crate) enum Position {
     /// Before the oldest record.
     TrimHorizon,
-    /// After the newest record.
-    Latest,
     /// After the record with this sequence number.
     After(String),
 }
@@ -84,7 +82,6 @@ impl Stream {
     pub(crate) async fn iterator(&self, shard: &str, position: &Position) -> Result<Result<Option<String>, Refusal>> {
         let (kind, sequence_number) = match position {
             Position::TrimHorizon => ("TRIM_HORIZON", None),
-            Position::Latest => ("LATEST", None),
             Position::After(sequence_number) => ("AFTER_SEQUENCE_NUMBER", Some(sequence_number)),
         };
         let mut request = json!({ "StreamArn": self.arn, "ShardId": shard, "ShardIteratorType": kind });

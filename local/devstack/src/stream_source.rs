@@ -26,7 +26,7 @@ use self::reader::Reader;
 use crate::sandbox::Sandbox;
 use crate::sandboxes::Sandboxes;
 use crate::stream::{Position, Shard, Stream};
-use crate::template::{StartingPosition, StreamSource};
+use crate::template::StreamSource;
 
 /// The interval between checks for new shards. When a shard ends, its children are looked for at once. The embedded engine
 /// always has exactly one shard, and needs a time in proportion to the stream for each check.
@@ -52,7 +52,7 @@ pub(crate) struct Consumer {
 }
 
 impl Consumer {
-    /// Starts to consume. With the starting position `LATEST`, every record written after this returns is consumed.
+    /// Starts to consume, with the oldest record.
     pub(crate) async fn start(
         source: &StreamSource,
         stream: &Arc<Stream>,
@@ -72,16 +72,7 @@ impl Consumer {
             finished: BTreeSet::new(),
             pollers: JoinSet::new(),
         };
-        match source.starting_position {
-            StartingPosition::TrimHorizon => consumer.look().await?,
-            StartingPosition::Latest => {
-                for Shard { id, .. } in stream.shards().await? {
-                    let mut reader = consumer.reader(&id, Position::Latest);
-                    reader.begin().await?;
-                    consumer.poll(reader)?;
-                }
-            }
-        }
+        consumer.look().await?;
         Ok(consumer)
     }
 
@@ -120,26 +111,22 @@ impl Consumer {
         for Shard { id, parent } in shards {
             let after = parent.is_none_or(|parent| !known.contains(&parent) || self.finished.contains(&parent));
             if after && !self.running.contains_key(&id) && !self.finished.contains(&id) {
-                self.poll(self.reader(&id, Position::TrimHorizon))?;
+                self.poll(id)?;
             }
         }
         Ok(())
     }
 
-    fn reader(&self, shard: &str, position: Position) -> Reader {
-        Reader {
+    fn poll(&mut self, shard: String) -> Result<()> {
+        let reader = Reader {
             stream: Arc::clone(&self.stream),
-            shard: shard.to_owned(),
+            shard: shard.clone(),
             filters: self.source.filters.clone(),
-            position,
+            position: Position::TrimHorizon,
             iterator: None,
-        }
-    }
-
-    fn poll(&mut self, reader: Reader) -> Result<()> {
+        };
         let sandbox = self.idle.pop().map_or_else(|| self.sandboxes.start(&self.source.function), Ok)?;
         let (ask, asking) = mpsc::unbounded_channel();
-        let shard = reader.shard.clone();
         let (source, used) = (Arc::clone(&self.source), Arc::clone(&sandbox));
         let delivery = Delivery::new(source, used, self.failures.clone(), self.stream.arn(), &shard);
         let poller = Poller { reader, delivery, asking, waiting: Vec::new() }.run(self.stop.clone());

@@ -29,7 +29,7 @@ pub use self::role::Role;
 pub use self::route::Route;
 pub(crate) use self::rule::DEFAULT_BUS;
 pub use self::rule::Rule;
-pub use self::stream_source::{Destination, StartingPosition, StreamSource};
+pub use self::stream_source::{Destination, StreamSource};
 pub use self::table::Table;
 
 use self::role::Roles;

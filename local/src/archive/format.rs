@@ -1,7 +1,6 @@
 //! The format of an export: manifests, and data files with an item on each line
 //! ([source](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html)).
 
-use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 
 use anyhow::{Context as _, Result, ensure};
@@ -14,70 +13,44 @@ use md5::{Digest as _, Md5};
 use serde::{Deserialize, Serialize};
 use table::Item;
 
-pub(super) const STARTED: &str = "_started";
 pub(super) const SUMMARY: &str = "manifest-summary.json";
 pub(super) const SUMMARY_MD5: &str = "manifest-summary.md5";
 pub(super) const FILES: &str = "manifest-files.json";
 pub(super) const FILES_MD5: &str = "manifest-files.md5";
 pub(super) const JSON: &str = "application/json";
-pub(super) const GZIP: &str = "application/gzip";
 
-/// The only format of items that is read here.
+/// The only format of items.
 const DYNAMODB_JSON: &str = "DYNAMODB_JSON";
+/// The only type of exports.
+const FULL: &str = "FULL_EXPORT";
 
-/// `manifest-summary.json`. Exports have more fields, and older ones fewer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// `manifest-summary.json`, as far as it is read.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Summary {
-    pub(super) version: String,
-    pub(super) export_arn: String,
-    pub(super) start_time: String,
-    pub(super) end_time: String,
-    pub(super) table_arn: String,
-    pub(super) table_id: Option<String>,
-    pub(super) export_time: String,
-    pub(super) s3_bucket: String,
-    pub(super) s3_prefix: Option<String>,
-    pub(super) s3_sse_algorithm: Option<String>,
-    pub(super) s3_sse_kms_key_id: Option<String>,
-    pub(super) manifest_files_s3_key: String,
-    #[serde(default)]
-    pub(super) billed_size_bytes: u64,
     pub(super) item_count: u64,
-    pub(super) output_format: String,
-    #[serde(default = "full")]
-    pub(super) export_type: String,
-}
-
-pub(super) fn full() -> String {
-    "FULL_EXPORT".to_owned()
+    output_format: String,
+    /// Early exports have none.
+    export_type: Option<String>,
 }
 
 impl Summary {
-    /// Checks that the archive has whole items of a whole table.
+    /// Checks that the export has whole items of a whole table.
     pub(super) fn ensure_readable(&self) -> Result<()> {
-        ensure!(
-            self.output_format == DYNAMODB_JSON,
-            "the archive is in {}, not in {DYNAMODB_JSON}",
-            self.output_format
-        );
-        ensure!(
-            self.export_type == full(),
-            "the archive is of the type {}: it does not have all items",
-            self.export_type
-        );
+        ensure!(self.output_format == DYNAMODB_JSON, "the export is in {}, not in {DYNAMODB_JSON}", self.output_format);
+        let kind = self.export_type.as_deref().unwrap_or(FULL);
+        ensure!(kind == FULL, "the export is of the type {kind}: it does not have all items");
         Ok(())
     }
 }
 
 /// A line of `manifest-files.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
     pub(super) item_count: u64,
     /// The MD5 of the file as it is stored, in base 64.
     pub(super) md5_checksum: String,
-    pub(super) etag: String,
     pub(super) data_file_s3_key: String,
 }
 
@@ -86,10 +59,6 @@ pub(super) struct Entry {
 #[serde(rename_all = "PascalCase")]
 struct Line<T> {
     item: T,
-}
-
-pub(super) fn format_name() -> String {
-    DYNAMODB_JSON.to_owned()
 }
 
 /// The MD5 of some bytes, in base 64.
@@ -131,10 +100,4 @@ pub(super) fn entries(text: &[u8]) -> Result<Vec<Entry>> {
     let lines = std::str::from_utf8(text).context("the list of files is no text")?.lines();
     let lines = lines.filter(|line| !line.trim().is_empty());
     lines.map(|line| serde_json::from_str(line).context("the list of files cannot be read")).collect()
-}
-
-/// The text of `manifest-files.json`.
-pub(super) fn list(entries: &BTreeMap<String, Entry>) -> Result<String> {
-    let lines = entries.values().map(|entry| Ok(serde_json::to_string(entry)? + "\n"));
-    lines.collect()
 }

@@ -1,4 +1,4 @@
-//! The place of an archive, and the names of its objects.
+//! The place of an export, and the names of its objects.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use objects::Bucket;
 /// The folder that DynamoDB makes below the prefix of an export.
 pub(super) const FOLDER: &str = "AWSDynamoDB";
 
-/// The folder of one archive in a bucket.
+/// The folder of one export in a bucket.
 #[derive(Clone, Debug)]
 pub struct Location {
     pub(super) bucket: Bucket,
@@ -18,18 +18,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The archive with this id, below a prefix that may be empty.
-    ///
-    /// # Errors
-    /// The environment has no region or no credentials.
-    pub fn new(environment: &Environment, bucket: &str, prefix: &str, id: &str) -> Result<Self> {
-        let prefix = prefix.trim_matches('/');
-        let slash = if prefix.is_empty() { "" } else { "/" };
-        let bucket = Bucket::open(environment, bucket).context("cannot reach the bucket")?;
-        Ok(Self { bucket, folder: format!("{prefix}{slash}{FOLDER}/{id}") })
-    }
-
-    /// The archive at a URL like `s3://BUCKET/PREFIX/AWSDynamoDB/ID`, also with the name of a manifest behind it.
+    /// The export at a URL like `s3://BUCKET/PREFIX/AWSDynamoDB/ID`, also with the name of a manifest behind it.
     ///
     /// # Errors
     /// The URL is not of this form, or the environment has no region or no credentials.
@@ -43,22 +32,12 @@ impl Location {
         Ok(Self { bucket, folder: folder.to_owned() })
     }
 
-    /// The id of the archive.
-    pub fn id(&self) -> &str {
-        self.folder.rsplit('/').next().unwrap_or_default()
-    }
-
-    /// The prefix that was chosen for the archive.
-    pub(super) fn prefix(&self) -> &str {
-        self.folder.rsplit_once(FOLDER).map_or("", |(prefix, _)| prefix.trim_end_matches('/'))
-    }
-
-    /// The key of an object of the archive.
+    /// The key of an object of the export.
     pub(super) fn key(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
     }
 
-    /// The key of a data file, wherever the archive was when its manifest was written.
+    /// The key of a data file, wherever the export was when its manifest was written.
     pub(super) fn data(&self, name: &str) -> String {
         self.key(&format!("data/{}", name.rsplit('/').next().unwrap_or(name)))
     }

@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use key_schema::entity::Checksum;
 use key_schema::value::Timestamp;
-use objects::Object;
 use table::{Item, Segment};
 
 use super::findings::Finding;
@@ -128,7 +127,7 @@ impl Verdict {
 
 async fn record(location: &Location) -> Result<Option<Record>> {
     let Some(object) = location.bucket.get(&location.key(RECORD)).await? else { return Ok(None) };
-    Ok(Some(serde_json::from_slice(&object.body).with_context(|| format!("{RECORD} cannot be read"))?))
+    Ok(Some(serde_json::from_slice(&object).with_context(|| format!("{RECORD} cannot be read"))?))
 }
 
 /// What has changed since the record: the list of files, and the kinds whose items are others.
@@ -151,7 +150,7 @@ struct Manifest {
 
 impl Manifest {
     async fn read(location: &Location) -> Result<Self> {
-        let missing = || format!("{location} has no {SUMMARY}: it is no archive, or it is not complete yet");
+        let missing = || format!("{location} has no {SUMMARY}: it is no export, or it is not complete yet");
         let summary = location.bucket.get(&location.key(SUMMARY)).await?.with_context(missing)?;
         let files = location.bucket.get(&location.key(FILES)).await?;
         let files = files.with_context(|| format!("{location} has no {FILES}"))?;
@@ -159,16 +158,15 @@ impl Manifest {
         for (name, object, sum) in [(SUMMARY, &summary, SUMMARY_MD5), (FILES, &files, FILES_MD5)] {
             // Exports before 2020 had no such objects.
             if let Some(sum) = location.bucket.get(&location.key(sum)).await?
-                && String::from_utf8_lossy(&sum.body).trim() != md5_of(&object.body)
+                && String::from_utf8_lossy(&sum).trim() != md5_of(object)
             {
                 findings.push(Finding::Changed(name.to_owned()));
             }
         }
-        let md5 = md5_of(&files.body);
-        let summary: Summary =
-            serde_json::from_slice(&summary.body).with_context(|| format!("{SUMMARY} is damaged"))?;
+        let md5 = md5_of(&files);
+        let summary: Summary = serde_json::from_slice(&summary).with_context(|| format!("{SUMMARY} is damaged"))?;
         summary.ensure_readable()?;
-        let entries = entries(&files.body)?;
+        let entries = entries(&files)?;
         let items = entries.iter().map(|entry| entry.item_count).sum();
         if items != summary.item_count {
             findings.push(Finding::OtherCount(SUMMARY.to_owned(), summary.item_count, items));
@@ -203,7 +201,7 @@ impl Manifest {
 /// Reads a data file, and compares it with its line in the manifest.
 async fn file(location: &Location, entry: &Entry, rules: Rules) -> Result<(Vec<Finding>, Tally)> {
     let key = location.data(&entry.data_file_s3_key);
-    let Some(Object { body, .. }) = location.bucket.get(&key).await? else {
+    let Some(body) = location.bucket.get(&key).await? else {
         return Ok((vec![Finding::MissingFile(key)], Tally::new(rules)));
     };
     let entry = entry.clone();
@@ -261,7 +259,7 @@ async fn named(
     let wanted = |item: Item| rules.read(item).filter(|(_, part, _)| looked_at.contains(part));
     let (mut archived, mut findings) = (HashMap::<Place, Checksum>::new(), Vec::new());
     for entry in &manifest.entries {
-        let Some(Object { body, .. }) = location.bucket.get(&location.data(&entry.data_file_s3_key)).await? else {
+        let Some(body) = location.bucket.get(&location.data(&entry.data_file_s3_key)).await? else {
             continue;
         };
         // What cannot be read was found before.

@@ -2,13 +2,12 @@
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::layout::Layout;
 use key_schema::value::Timestamp;
 use lambda::Environment;
 use local::audit::{Report, SETTLE_SECONDS, audit};
 
-use super::print;
+use super::{item_bar, print};
 
 /// Check that a table keeps the shop's invariants, on this machine or on AWS
 ///
@@ -39,9 +38,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let horizon = arguments.counted_until.unwrap_or_else(|| Timestamp::now().minus_seconds(SETTLE_SECONDS));
     let variables = [("TABLE_NAME", arguments.table.clone()), ("TABLE_LAYOUT", arguments.layout.to_string())];
     let environment = Environment::of_process().with(variables.map(|(name, value)| (name.to_owned(), value)));
-    // Drawn to standard error, and only on a terminal.
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
+    let bar = item_bar()?;
     let report = audit(&environment, horizon, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
 

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use local::history::export;
+use local::history::{Exported, export};
 
 use super::place::Place;
-use super::print;
+use super::{item_bar, print};
 
 /// Write the shop's customers, products, codes, gift cards and orders to a file, which `import` reads
 ///
@@ -29,13 +28,16 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.place.environment(&[]).await?;
     let mut out = Partial::create(&arguments.file)?;
-    // Drawn to standard error, and only on a terminal.
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
+    let bar = item_bar()?;
     let exported = export(&environment, &mut out.file, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let exported = exported.context("cannot export the table")?;
     out.finish()?;
+    print_counts(&exported)
+}
+
+/// Prints the number of records of each kind.
+pub(super) fn print_counts(exported: &Exported) -> Result<()> {
     let counts: Vec<_> = exported.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     print(&format!("{}\n", counts.join(", ")))
 }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use local::archive::{Table, Units, write_files};
 
 use super::place::Place;
-use super::print;
+use super::{item_bar, print};
 
-/// Write all items to files, in the format of DynamoDB's own exports, which analytics/run reads
+/// Write all items to files like those of DynamoDB's own exports, which analytics/run reads
 ///
 /// The table is the running stack's, or a deployed one: `--table`. Region and credentials then come from the
 /// environment, as for `audit`. The whole table is read once, with strongly consistent reads, while the shop may be open.
@@ -35,10 +34,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.place.environment(&[]).await?;
     let units = Units { per_second: arguments.read_units, workers: arguments.workers };
     let table = Table::open(&environment, units)?.leading().await?;
-    // Drawn to standard error, and only on a terminal.
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
-    let written = write_files(&arguments.directory, &table, |items, _| bar.set_position(items)).await;
+    let bar = item_bar()?;
+    let written = write_files(&arguments.directory, &table, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let written = written?;
     print(&format!("{} items in {} files of {}\n", written.items, written.files, arguments.directory.display()))

@@ -31,14 +31,6 @@ pub(super) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// Only check the files against the table, and write nothing
-    #[arg(long)]
-    check: bool,
-
-    /// Also import orders that are not history: unpaid ones, which expire, and payments that are not finished
-    #[arg(long)]
-    open: bool,
-
     /// Write the refused lines and the totals to this file, in NDJSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -50,7 +42,7 @@ pub(super) struct Arguments {
 /// Imports the files, prints each refused line, and fails if there is one.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.target.environment().await?;
-    let options = arguments.target.options(arguments.check, arguments.open);
+    let options = arguments.target.options();
     let mut report = arguments.report.as_deref().map(Report::create).transpose()?;
     let mut progress = Progress::begin(count(&arguments.files)?)?;
     let began = Instant::now();
@@ -66,7 +58,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     if let Some(report) = &mut report {
         report.end(&summary)?;
     }
-    print_totals(&summary, arguments.check, began.elapsed())
+    print_totals(&summary, options.check, began.elapsed())
 }
 
 /// Prints the totals, and fails if a record was refused.

@@ -1,9 +1,9 @@
 //! `cargo local migrate`: moves the shop from one table to another while it is open.
 
-mod archive;
 mod patterns;
 mod report;
 mod run;
+mod verify;
 mod watch;
 
 use std::time::Duration;
@@ -78,7 +78,7 @@ enum Command {
     },
     /// Go to the phase before
     Back,
-    Archive(archive::Arguments),
+    Verify(verify::Arguments),
 }
 
 /// A run, and who works it off.
@@ -162,7 +162,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         }
         Command::Advance { old_release_is_gone } => step(&mover, &pairs, Phase::forwards, *old_release_is_gone).await,
         Command::Back => step(&mover, &pairs, Phase::back, false).await,
-        Command::Archive(arguments) => archive::run(arguments, &environment, &mover).await,
+        Command::Verify(arguments) => verify::run(arguments, &environment, &mover).await,
     }
 }
 

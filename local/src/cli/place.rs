@@ -84,6 +84,14 @@ pub(super) struct Target {
     #[command(flatten)]
     shards: Shards,
 
+    /// Only check the records against the table, and write nothing
+    #[arg(long)]
+    check: bool,
+
+    /// Also import orders that are not history: unpaid ones, which expire, and payments that are not finished
+    #[arg(long)]
+    open: bool,
+
     /// The second table, if the deployed table moves to it: `NEXT_TABLE_NAME` of the functions
     #[arg(long, value_name = "NAME", requires = "table")]
     next_table: Option<String>,
@@ -108,8 +116,8 @@ impl Target {
     }
 
     /// The options of an import into this table.
-    pub(super) fn options(&self, check: bool, open: bool) -> Options {
-        Options { check, open, units_per_second: self.units_per_second }
+    pub(super) fn options(&self) -> Options {
+        Options { check: self.check, open: self.open, units_per_second: self.units_per_second }
     }
 }
 
@@ -128,7 +136,6 @@ pub(super) async fn of_stack(port: u16) -> Result<Environment> {
         ("AWS_ACCESS_KEY_ID", Some("local")),
         // Not the one that checks roles.
         ("AWS_ENDPOINT_URL_DYNAMODB", connection["dynamodb"].as_str()),
-        ("ARCHIVE_BUCKET", connection["buckets"]["ArchiveBucket"].as_str()),
     ];
     let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     Ok(Environment::of(variables.chain(own)))

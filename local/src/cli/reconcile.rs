@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     to: Option<jiff::civil::Date>,
 
     /// Repair the counters that are wrong
-    #[arg(long, alias = "mend")]
+    #[arg(long)]
     repair: bool,
 
     /// The running stack's port on 127.0.0.1

@@ -2,11 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use local::reindex::{reindex, variables};
 
 use super::place::Place;
-use super::print;
+use super::{item_bar, print};
 
 /// Build the search index anew from the table, while the shop is open
 ///
@@ -40,9 +39,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     if let Some(url) = &arguments.search {
         environment = environment.with(variables(url, arguments.search_secret.as_deref()));
     }
-    // Drawn to standard error, and only on a terminal.
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
+    let bar = item_bar()?;
     let indexed = reindex(&environment, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let indexed = indexed.context("the old index is still the one that is searched")?;

@@ -3,45 +3,33 @@
 use key_schema::entity::{Discount, GiftCard, Reduction};
 use key_schema::value::{Category, DiscountCode, GiftCardCode, Money, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use super::record::{past, require};
 
 /// A discount code. Its uses are those of the orders that have it.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct DiscountRecord {
     pub code: DiscountCode,
     /// The percentage off the sum of the code's lines. Either this or `amount`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub percent: Option<Percent>,
     /// The amount off the sum of the code's lines, or the whole sum if it is less.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub amount: Option<Money>,
     /// The category of the products to whose lines the code applies. If absent: to all lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub category: Option<Category>,
     /// The least sum of the code's lines, before any discount.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub min_subtotal: Option<Money>,
     /// Whether an order may have the code beside others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub combinable: bool,
     /// The first moment at which the code is valid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub from: Option<Timestamp>,
     /// The first moment at which the code is no longer valid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub to: Option<Timestamp>,
     /// The most orders that may use the code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub max_uses: Option<u32>,
     /// Whether staff have revoked the code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -53,6 +41,7 @@ pub(super) struct DiscountRecord {
 }
 
 /// A gift card. Its balance is `initial` less the amounts that orders took.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct GiftCardRecord {
@@ -62,8 +51,6 @@ pub(super) struct GiftCardRecord {
     pub initial: Money,
     pub created_at: Timestamp,
     /// The first moment at which no order can spend the card any more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub valid_until: Option<Timestamp>,
     /// Whether the card is blocked. The orders of the history may have spent it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,16 +1,17 @@
 //! The lines of NDJSON and CSV files, as records.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use key_schema::value::{Category, Cells, Currency, CustomerId, EmailAddress, Money, ProductId, Timestamp, Username};
+use key_schema::value::{Category, Cells, Currency, Money, ProductId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::record::{CustomerRecord, ProductRecord, Record};
+use super::record::{ProductRecord, Record};
 
 /// A line of a file.
 #[derive(Clone, Debug)]
@@ -24,17 +25,6 @@ pub(super) struct Line {
 
 /// The lines of some files.
 pub(super) type Lines = Box<dyn Iterator<Item = Result<Line>> + Send>;
-
-/// A row of a CSV file of customers.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CustomerRow {
-    customer_id: CustomerId,
-    username: Username,
-    email: EmailAddress,
-    name: String,
-    created_at: Timestamp,
-}
 
 /// A row of a CSV file of products. The price is in minor units.
 #[derive(Deserialize)]
@@ -53,12 +43,6 @@ struct ProductRow {
     cells: Option<Cells>,
 }
 
-impl From<CustomerRow> for Record {
-    fn from(CustomerRow { customer_id, username, email, name, created_at }: CustomerRow) -> Self {
-        Self::Customer(CustomerRecord::new(customer_id, username, email, name, created_at))
-    }
-}
-
 impl TryFrom<ProductRow> for Record {
     type Error = String;
 
@@ -66,8 +50,23 @@ impl TryFrom<ProductRow> for Record {
         let ProductRow { product_id, name, description, category, price, currency, available, cells } = row;
         let too_much = || format!("price: {price} is not an amount in minor units");
         let price = Money::new(price, currency).ok_or_else(too_much)?;
-        let product = ProductRecord::new(product_id, name, category, price, available);
-        Ok(Self::Product(ProductRecord { description, cells: cells.unwrap_or_default(), ..product }))
+        Ok(Self::Product(ProductRecord {
+            product_id,
+            name,
+            description,
+            category,
+            price,
+            weight_grams: None,
+            attributes: BTreeMap::new(),
+            variant_of: None,
+            listed: true,
+            recalled: false,
+            images: Vec::new(),
+            available,
+            cells: cells.unwrap_or_default(),
+            initial_stock: None,
+            version: 1,
+        }))
     }
 }
 
@@ -96,7 +95,7 @@ fn rows(file: Arc<str>, reader: BufReader<File>) -> Result<Lines> {
     let header = reader.headers().with_context(|| format!("cannot read {file}"))?.clone();
     let has = |column: &str| header.iter().any(|name| name == column);
     if has("email") {
-        return Ok(typed(file, reader, header, |row: CustomerRow| Ok(row.into())));
+        return Ok(typed(file, reader, header, |row| Ok(Record::Customer(row))));
     }
     if has("price") {
         return Ok(typed(file, reader, header, |row: ProductRow| row.try_into()));

@@ -9,9 +9,11 @@ use key_schema::value::{
     ReturnId, ShipmentId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 /// An order.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct OrderRecord {
@@ -20,8 +22,6 @@ pub(super) struct OrderRecord {
     pub status: OrderStatus,
     pub placed_at: Timestamp,
     /// The time of the last change. If absent: the latest time in the record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub changed_at: Option<Timestamp>,
     /// The number of times the order was written.
     #[serde(default = "one")]
@@ -30,58 +30,38 @@ pub(super) struct OrderRecord {
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<LineRecord>,
     /// The amount that the discount codes took off. If absent: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub discount: Option<Money>,
     /// The discount codes, in the order in which they applied. Their amounts add up to the discount. At most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 3)]
     pub codes: Vec<CodeRecord>,
     /// The price of shipping. If absent: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shipping: Option<Money>,
     /// The tax of shipping. If absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shipping_tax: Option<LineTax>,
     /// The sum of the lines less the discount, plus the shipping, with the taxes that come on top. The payments must add up
     /// to it.
     pub total: Money,
     /// The address to which the order was shipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub ship_to: Option<Address>,
     /// The gift cards that paid, in this order. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 4)]
     pub gift_cards: Vec<GiftCardUse>,
     /// The payment of the rest, by card or by bank transfer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub card: Option<CardRecord>,
     /// If absent: `inv-` and the order's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub invoice_id: Option<InvoiceId>,
     /// The number of the invoice, which it keeps. If absent: none, and Till gives it none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub invoice_number: Option<InvoiceNumber>,
     /// The time of the invoice. If absent: `placedAt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub issued_at: Option<Timestamp>,
     /// Whether the order may stay unpaid for days.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pay_later: bool,
     /// Exactly if the status is `CANCELLED`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub cancellation: Option<CancellationRecord>,
     /// Only if the status is `DELIVERED`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub delivered_at: Option<Timestamp>,
     /// The units that were cancelled or returned while the rest of the order went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,20 +74,15 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 20)]
     pub shipments: Vec<ShipmentRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub flag: Option<FlagRecord>,
     /// The time since which the shop has to act on the payment, or since which the payment lapsed. If absent: `changedAt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub due_since: Option<Timestamp>,
     /// The hash of the request that placed the order in another table of Till, by which a repeated request is recognised.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub request_hash: Option<String>,
 }
 
 /// A line, at the price of the day.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct LineRecord {
@@ -117,12 +92,8 @@ pub(super) struct LineRecord {
     pub quantity: Quantity,
     pub unit_price: Money,
     /// What the discount codes took off the line. If absent from all lines, the discount was spread evenly over them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub discount: Option<Money>,
     /// The tax of the line. If absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub tax: Option<LineTax>,
 }
 
@@ -151,17 +122,14 @@ pub(super) struct GiftCardUse {
 }
 
 /// A payment by card or by bank transfer.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CardRecord {
     pub amount: Money,
     /// The payment that came without the provider: by bank transfer, or in another shop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub transfer: Option<TransferRecord>,
     /// The payment at the provider, if it was made there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub provider: Option<ProviderRecord>,
     /// Whether the order was cancelled because it was not paid in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -187,6 +155,7 @@ pub(super) struct TransferRecord {
 }
 
 /// A payment at the provider, and what the provider held of it. Amounts are in minor units.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProviderRecord {
@@ -194,8 +163,7 @@ pub(super) struct ProviderRecord {
     #[schema(minimum = 1)]
     pub attempt: u32,
     /// The amount of the intent, if it is not the whole payment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0)]
+    #[schema(minimum = 0)]
     pub amount: Option<i64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capture_requested: bool,
@@ -208,8 +176,6 @@ pub(super) struct ProviderRecord {
     #[schema(minimum = 0)]
     pub refunding: i64,
     /// The provider's code for why it refuses to refund.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub refused: Option<String>,
     pub progress: Progress,
     #[serde(default)]
@@ -226,8 +192,6 @@ pub(super) struct ProviderRecord {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schema(minimum = 0)]
     pub disputed: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub dispute: Option<Dispute>,
 }
 
@@ -236,46 +200,37 @@ fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
 }
 
 /// The cancellation of an order.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CancellationRecord {
     pub at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub cause: Option<CancellationCause>,
 }
 
 /// A return.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ReturnRecord {
     /// `ret-`, the order's id, `-`, and anything.
     pub return_id: ReturnId,
     pub lines: Vec<UnitsRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub reason: Option<String>,
     pub requested_at: Timestamp,
     pub status: ReturnStatus,
     /// Exactly if the return is not `requested` any more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub closed_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restocked: bool,
     /// The amount credited, exactly if the return is `received`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub amount: Option<Money>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub refusal: Option<String>,
 }
 
 /// A shipment.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ShipmentRecord {
@@ -283,15 +238,9 @@ pub(super) struct ShipmentRecord {
     pub shipment_id: ShipmentId,
     pub lines: Vec<UnitsRecord>,
     pub carrier: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub tracking_number: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub tracking_url: Option<String>,
     pub shipped_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub delivered_at: Option<Timestamp>,
 }
 

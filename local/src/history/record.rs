@@ -9,6 +9,7 @@ use key_schema::value::{
     Timestamp, Username,
 };
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use super::code_records::{DiscountRecord, GiftCardRecord};
@@ -27,6 +28,7 @@ pub(super) enum Record {
 }
 
 /// A customer with the claims of the address and the username.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CustomerRecord {
@@ -43,8 +45,6 @@ pub(super) struct CustomerRecord {
     #[serde(default = "one")]
     pub version: u64,
     /// The time at which the customer was erased. Such a record has neutral texts and no claims. Its orders keep the id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub erased_at: Option<Timestamp>,
     /// The guests whom the customer has claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,6 +53,7 @@ pub(super) struct CustomerRecord {
 }
 
 /// A guest with orders. Guests without orders expire, and are no history.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct GuestRecord {
@@ -63,12 +64,11 @@ pub(super) struct GuestRecord {
     pub name: String,
     pub created_at: Timestamp,
     /// The customer who has claimed the guest, and names the guest among `guests`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub claimed_by: Option<CustomerId>,
 }
 
 /// A product with its stock.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProductRecord {
@@ -82,15 +82,11 @@ pub(super) struct ProductRecord {
     /// The price of one unit today. The lines of orders have their own prices.
     pub price: Money,
     /// The weight of one unit in grams.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub weight_grams: Option<Grams>,
     /// What tells the variants of a product apart: at most 20 texts of 1 to 100 characters, by the names of the attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
     /// The product of which this is a variant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -109,8 +105,6 @@ pub(super) struct ProductRecord {
     #[serde(default)]
     pub cells: Cells,
     /// The units when the product was created. If absent: `available`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub initial_stock: Option<u32>,
     /// The number of times the product was written.
     #[serde(default = "one")]
@@ -181,18 +175,6 @@ pub(super) fn past(reasons: &mut Vec<String>, field: &str, at: Timestamp, now: T
 }
 
 impl CustomerRecord {
-    /// A customer of another shop, who was never changed here.
-    pub(super) fn new(
-        customer_id: CustomerId,
-        username: Username,
-        email: EmailAddress,
-        name: String,
-        created_at: Timestamp,
-    ) -> Self {
-        let (version, erased_at, guests) = (one(), None, Vec::new());
-        Self { customer_id, username, email, name, created_at, version, erased_at, guests }
-    }
-
     /// The profile.
     pub(super) fn entity(&self, now: Timestamp) -> Result<Customer, Vec<String>> {
         let mut reasons = Vec::new();
@@ -246,27 +228,6 @@ impl From<Customer> for CustomerRecord {
 }
 
 impl ProductRecord {
-    /// A product of another shop, which was never changed here.
-    pub(super) fn new(product_id: ProductId, name: String, category: Category, price: Money, available: u64) -> Self {
-        Self {
-            product_id,
-            name,
-            description: String::new(),
-            category,
-            price,
-            weight_grams: None,
-            attributes: BTreeMap::new(),
-            variant_of: None,
-            listed: true,
-            recalled: false,
-            images: Vec::new(),
-            available,
-            cells: Cells::ONE,
-            initial_stock: None,
-            version: one(),
-        }
-    }
-
     /// The product, the item with its description if that is long, and its stock.
     pub(super) fn entities(&self) -> Result<(Product, Option<ProductDescription>, WholeStock), Vec<String>> {
         let mut reasons = Vec::new();

@@ -25,12 +25,36 @@ pub fn json_schema() -> serde_json::Result<Value> {
     for (name, schema) in parts {
         schemas.insert(name, serde_json::to_value(schema)?);
     }
-    Ok(json!({
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A line of a file of history",
         "oneOf": kinds,
         "components": { "schemas": schemas },
-    }))
+    });
+    without_null(&mut schema);
+    Ok(schema)
+}
+
+/// Takes null out of the types of a schema: what a record does not have is absent.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Array(all) => all.iter_mut().for_each(without_null),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(without_null);
+            if let Some(types) = fields.get_mut("type")
+                && let Some([one, _]) = types.as_array_mut().map(Vec::as_mut_slice)
+            {
+                *types = one.take();
+            }
+            let of = fields.get_mut("oneOf").and_then(Value::as_array_mut);
+            if let Some([one, null]) = of.map(Vec::as_mut_slice)
+                && null["type"] == "null"
+            {
+                *schema = one.take();
+            }
+        }
+        _ => {}
+    }
 }
 
 type Part = (String, utoipa::openapi::RefOr<utoipa::openapi::schema::Schema>);

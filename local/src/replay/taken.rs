@@ -132,7 +132,7 @@ async fn of_object(
 ) -> Result<()> {
     let bucket = Bucket::open(environment, &object.bucket)?;
     let Some(found) = bucket.get(&object.key).await? else { return Ok(()) };
-    let text = String::from_utf8(found.body).context("it is no text")?;
+    let text = String::from_utf8(found).context("it is no text")?;
     process(read(&text)?.batches).await?;
     Ok(bucket.delete(&object.key).await?)
 }

@@ -28,7 +28,7 @@ impl Store {
     /// S3 does not answer in time, or refuses the request. It refuses with 403 if one of the permissions of
     /// [`LOOK`](crate::LOOK) is missing.
     pub async fn has(&self, product: &ProductId, image: &ImageId) -> Result<bool, Error> {
-        Ok(in_time(self.0.head(&key::of(product, image))).await?.is_some())
+        in_time(self.0.has(&key::of(product, image))).await
     }
 
     /// Deletes the image's object, if there is one.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{HttpConnector as _, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
-use aws_smithy_runtime_api::http::Headers;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 
@@ -22,24 +21,11 @@ pub struct Https {
 #[error("{0}")]
 pub struct NoAnswer(String);
 
-/// An answer: the status, the headers and the whole body.
+/// An answer: the status and the whole body.
 #[derive(Clone, Debug)]
 pub struct Answered {
     pub status: u16,
     pub body: Vec<u8>,
-    headers: Headers,
-}
-
-impl Answered {
-    /// The value of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)
-    }
-
-    /// All headers, with their names in lower case.
-    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.headers.iter()
-    }
 }
 
 impl Https {
@@ -82,10 +68,10 @@ impl Https {
         }
         let answer = async {
             let response = self.connector.call(request).await.map_err(|error| NoAnswer(crate::chain(&error)))?;
-            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            let status = response.status().as_u16();
             let body = ByteStream::new(response.into_body()).collect().await;
             let body = body.map_err(|error| NoAnswer(crate::chain(&error)))?.to_vec();
-            Ok(Answered { status, body, headers })
+            Ok(Answered { status, body })
         };
         let late = |_| NoAnswer(format!("no answer within {} s", self.timeout.as_secs_f64()));
         tokio::time::timeout(self.timeout, answer).await.map_err(late)?

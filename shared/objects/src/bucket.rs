@@ -14,61 +14,12 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 /// The number of attempts of one request. All requests here may be repeated.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// The beginning of the names of headers with an object's own data.
-const META: &str = "x-amz-meta-";
-
 /// A bucket.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     name: String,
     signer: Signer,
     https: Https,
-}
-
-/// An object's data beside its content.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The tag that changes with the content, without its quotation marks.
-    pub etag: String,
-    /// The size in bytes.
-    pub size: u64,
-    /// The headers `x-amz-meta-NAME` of the object, by their names.
-    pub meta: Vec<(String, String)>,
-}
-
-/// An object with its content.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Object {
-    /// The data beside the content.
-    pub found: Found,
-    /// The content.
-    pub body: Vec<u8>,
-}
-
-/// The outcome of writing an object that must not exist yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// It is written. It has this tag.
-    Done(String),
-    /// There is such an object, perhaps because an earlier attempt had succeeded without an answer.
-    Exists,
-}
-
-impl Found {
-    /// The value of a header `x-amz-meta-NAME`.
-    pub fn meta(&self, name: &str) -> Option<&str> {
-        self.meta.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    fn of(answer: &Answered) -> Self {
-        let meta =
-            answer.headers().filter_map(|(name, value)| Some((name.strip_prefix(META)?.to_owned(), value.to_owned())));
-        Self {
-            etag: etag(answer),
-            size: answer.header("content-length").and_then(|size| size.parse().ok()).unwrap_or_default(),
-            meta: meta.collect(),
-        }
-    }
 }
 
 impl Bucket {
@@ -87,45 +38,27 @@ impl Bucket {
         &self.name
     }
 
-    /// Writes an object, whatever there is under its key. Returns its tag.
-    pub async fn put(&self, key: &str, content_type: &str, body: &[u8]) -> Result<String, Error> {
+    /// Writes an object, whatever there is under its key.
+    pub async fn put(&self, key: &str, content_type: &str, body: &[u8]) -> Result<(), Error> {
         let headers = [("content-type".to_owned(), content_type.to_owned())];
-        Ok(etag(&self.request("PUT", &path(key), &headers, body).await?))
+        self.request("PUT", &path(key), &headers, body).await.map(drop)
     }
 
-    /// Writes an object, unless there is one under its key.
-    pub async fn put_absent(
-        &self,
-        key: &str,
-        content_type: &str,
-        meta: &[(&str, String)],
-        body: &[u8],
-    ) -> Result<Put, Error> {
-        let own = [("content-type".to_owned(), content_type.to_owned()), ("if-none-match".to_owned(), "*".to_owned())];
-        let meta = meta.iter().map(|(name, value)| (format!("{META}{name}"), value.clone()));
-        let headers: Vec<_> = own.into_iter().chain(meta).collect();
-        match self.request("PUT", &path(key), &headers, body).await {
-            Ok(answer) => Ok(Put::Done(etag(&answer))),
-            Err(Error::Refused { status: 412, .. }) => Ok(Put::Exists),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// An object; `None` if there is none.
-    pub async fn get(&self, key: &str) -> Result<Option<Object>, Error> {
+    /// The content of an object; `None` if there is none.
+    pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         match self.request("GET", &path(key), &[], &[]).await {
-            Ok(answer) => Ok(Some(Object { found: Found::of(&answer), body: answer.body })),
+            Ok(answer) => Ok(Some(answer.body)),
             Err(error) if error.is("NoSuchKey") => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// An object without its content; `None` if there is none.
-    pub async fn head(&self, key: &str) -> Result<Option<Found>, Error> {
+    /// Whether there is an object.
+    pub async fn has(&self, key: &str) -> Result<bool, Error> {
         match self.request("HEAD", &path(key), &[], &[]).await {
-            Ok(answer) => Ok(Some(Found::of(&answer))),
+            Ok(_) => Ok(true),
             // The answer to HEAD has no word for the error.
-            Err(Error::Refused { status: 404, .. }) => Ok(None),
+            Err(Error::Refused { status: 404, .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -202,10 +135,6 @@ impl Bucket {
             quick_xml::de::from_str(&String::from_utf8_lossy(&answer.body)).unwrap_or_default();
         Err(Error::Refused { request: request(), status: answer.status, code, message })
     }
-}
-
-fn etag(answer: &Answered) -> String {
-    answer.header("etag").unwrap_or_default().trim_matches('"').to_owned()
 }
 
 /// The reason why S3 refuses a request.

@@ -13,7 +13,7 @@ mod error;
 mod presign;
 mod signer;
 
-pub use bucket::{Bucket, Found, Object, Put};
+pub use bucket::Bucket;
 pub use error::Error;
 pub use presign::{Presigned, Upload};
 pub use signer::bucket_url;

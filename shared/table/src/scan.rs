@@ -40,10 +40,6 @@ pub struct WholeTable(Table);
 pub struct Description {
     /// The table's ARN.
     pub arn: String,
-    /// The table's id, which a new table of the same name does not have.
-    pub id: Option<String>,
-    /// The number of items.
-    pub items: u64,
     /// The size of all items.
     pub bytes: u64,
 }
@@ -103,12 +99,9 @@ impl WholeTable {
             Err(SdkError::ServiceError(error)) if error.err().is_resource_not_found_exception() => return Ok(None),
             answer => answer?,
         };
-        let number = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
         Ok(answer.table.map(|table| Description {
-            items: number(table.item_count),
-            bytes: number(table.table_size_bytes),
+            bytes: table.table_size_bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default(),
             arn: table.table_arn.unwrap_or_default(),
-            id: table.table_id,
         }))
     }
 }

@@ -10,12 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use devstack::fault_proxy::serve_or_cut;
+use devstack::forward;
 use http_body_util::{BodyExt as _, Full};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CachePolicy};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderValue, IF_NONE_MATCH, TRANSFER_ENCODING,
-};
+use hyper::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request, Response, StatusCode};
 use reqwest::Client as Http;
 use tokio::net::TcpListener;
@@ -122,7 +121,7 @@ impl Cache {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         let mut request = Request::from_parts(head, ());
         if request.method() != Method::GET {
-            let answer = self.forward(request.method().clone(), &path, request.headers().clone(), body).await?;
+            let answer = self.forward(request.method().clone(), &path, request.headers(), body).await?;
             return Ok(told(answer, "pass"));
         }
         // A client's condition is about the client's own copy.
@@ -140,7 +139,7 @@ impl Cache {
             None => request.headers().clone(),
         };
         let began = Instant::now();
-        let fresh = self.forward(Method::GET, &path, headers, Bytes::new()).await?;
+        let fresh = self.forward(Method::GET, &path, &headers, Bytes::new()).await?;
         let now = SystemTime::now();
         let answer = if let Some(old) = stored.take() {
             match old.policy.after_response(&request, &fresh, now) {
@@ -166,20 +165,11 @@ impl Cache {
         &self,
         method: Method,
         path: &str,
-        mut headers: HeaderMap,
+        headers: &HeaderMap,
         body: Bytes,
     ) -> Result<Response<Bytes>, Cut> {
-        for name in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-            headers.remove(name);
-        }
-        let sent = self.http.request(method, format!("{}{path}", self.origin)).headers(headers).body(body);
-        let answer = sent.send().await.map_err(Cut::other)?;
-        let (status, mut headers) = (answer.status(), answer.headers().clone());
-        for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-            headers.remove(name);
-        }
-        let mut answer = Response::new(answer.bytes().await.map_err(Cut::other)?);
-        (*answer.status_mut(), *answer.headers_mut()) = (status, headers);
+        let url = format!("{}{path}", self.origin);
+        let answer = forward(&self.http, method, url, headers, body).await.map_err(Cut::other)?;
         self.count(|counts| counts.forwarded += 1);
         Ok(answer)
     }

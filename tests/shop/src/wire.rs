@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use devstack::fault_proxy::serve_or_cut;
+use devstack::forward;
 use fastrand::Rng;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use reqwest::Client as Http;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -203,21 +203,11 @@ impl Line {
     }
 
     async fn forward(&self, sent: Sent) -> Result<Response<Full<Bytes>>, Cut> {
-        let Sent { method, path, mut headers, body } = sent;
-        for stale in [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
-            headers.remove(stale);
-        }
-        let request = self.http.request(method, format!("{}{path}", self.upstream)).headers(headers).body(body);
-        let answer = request.send().await.map_err(Cut::other)?;
+        let Sent { method, path, headers, body } = sent;
+        let url = format!("{}{path}", self.upstream);
+        let answer = forward(&self.http, method, url, &headers, body).await.map_err(Cut::other)?;
         self.statuses.lock().unwrap_or_else(PoisonError::into_inner).push(answer.status().as_u16());
-        let mut response = Response::builder().status(answer.status());
-        for (name, value) in answer.headers() {
-            if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
-                response = response.header(name, value);
-            }
-        }
-        let body = answer.bytes().await.map_err(Cut::other)?;
-        response.body(Full::from(body)).map_err(Cut::other)
+        Ok(answer.map(Full::from))
     }
 }
 

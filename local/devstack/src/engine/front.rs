@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Request, Response, StatusCode, header};
+use axum::http::{Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -19,11 +19,8 @@ use tokio::task::JoinHandle;
 
 use crate::aws_json::{Refusal, Service, local_client};
 use crate::browser_guard::BrowserGuard;
+use crate::forward::forward;
 use crate::problem::answer;
-
-/// Hop-by-hop headers, which are not forwarded.
-const OF_ONE_CONNECTION: [header::HeaderName; 4] =
-    [header::HOST, header::CONNECTION, header::CONTENT_LENGTH, header::TRANSFER_ENCODING];
 
 struct Front {
     client: reqwest::Client,
@@ -112,22 +109,9 @@ impl Front {
 
     async fn pass(&self, head: &Parts, body: Bytes) -> Result<Response<Body>> {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        let call = self.client.request(head.method.clone(), format!("{}{path}", self.engine.url()));
-        let answered = call.headers(without_connection(&head.headers)).body(body).send().await?;
-        let (status, headers) = (answered.status(), without_connection(answered.headers()));
-        let mut response = Response::new(Body::from(answered.bytes().await?));
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
-        Ok(response)
+        let url = format!("{}{path}", self.engine.url());
+        Ok(forward(&self.client, head.method.clone(), url, &head.headers, body).await?.map(Body::from))
     }
-}
-
-fn without_connection(headers: &HeaderMap) -> HeaderMap {
-    let mut headers = headers.clone();
-    for name in OF_ONE_CONNECTION {
-        headers.remove(name);
-    }
-    headers
 }
 
 fn refusal(code: &str, message: &str) -> Response<Body> {

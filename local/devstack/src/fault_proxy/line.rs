@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use hyper::{HeaderMap, Request, Response};
+use hyper::header::AUTHORIZATION;
+use hyper::{HeaderMap, Method, Request, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::MappedMutexGuard;
@@ -21,6 +21,7 @@ use super::rule::{self, Rule};
 use super::{Call, capacity, serve_or_cut};
 use crate::aws_json::{dummy_signature, local_client};
 use crate::browser_guard::BrowserGuard;
+use crate::forward::forward;
 use crate::iam::{self, Guard};
 
 /// The target prefix of DynamoDB Streams, which is a service of its own.
@@ -225,25 +226,17 @@ impl Line {
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
         let mut headers = headers.clone();
-        for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
-            headers.remove(stale);
-        }
         if let Some(key) = &self.access_key {
             headers.insert(AUTHORIZATION, dummy_signature(key, "dynamodb").parse()?);
         }
-        let sending = self.client.post(&self.upstream).headers(headers).body(body.to_string()).send();
-        let response = sending.await.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;
-
-        let mut answer = Response::builder().status(response.status());
-        for (name, value) in response.headers() {
-            // The body is serialized anew, so its length and checksum change.
-            if ![CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) && name != "x-amz-crc32" {
-                answer = answer.header(name, value);
-            }
-        }
-        let bytes = response.bytes().await?;
+        let answer = forward(&self.client, Method::POST, self.upstream.clone(), &headers, body.to_string()).await;
+        let answer = answer.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;
+        let (mut head, bytes) = answer.into_parts();
+        // The body is serialized anew, so its checksum changes.
+        head.headers.remove("x-amz-crc32");
         // Several SQS actions answer with an empty body.
-        Ok(answer.body(if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? })?)
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? };
+        Ok(Response::from_parts(head, body))
     }
 }
 

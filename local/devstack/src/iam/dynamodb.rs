@@ -7,8 +7,7 @@
 //! - A Query or Scan of an index is about `table/NAME/index/INDEX`, and `dynamodb:LeadingKeys` of such a Query is the
 //!   partition key of the index ([source][conditions]). A Scan has no leading keys, so `ForAllValues` alone would allow
 //!   it.
-//! - `PartiQL` is authorised as `PartiQLSelect` and so on. The statement's table is not parsed, so a policy that grants
-//!   `PartiQL` on one table grants it on no table here.
+//! - `PartiQL` is not known here, and no policy grants it.
 //! - `dynamodb:ReturnValues` also covers `ReturnValuesOnConditionCheckFailure`. That is the only such parameter of a
 //!   `ConditionCheckItem`, for which the Reference lists the key.
 //! - `dynamodb:Select` always has a value for a read, and `dynamodb:Attributes` has the names in all expressions; of a
@@ -63,9 +62,6 @@ impl Schema {
                     .collect()
             }),
             "TransactGetItems" | "TransactWriteItems" => self.transaction(action, request),
-            "ExecuteStatement" => vec![statement(request)],
-            "BatchExecuteStatement" => list(&request["Statements"]).iter().map(statement).collect(),
-            "ExecuteTransaction" => list(&request["TransactStatements"]).iter().map(statement).collect(),
             _ => vec![self.single(action, request)],
         }
     }
@@ -184,18 +180,6 @@ fn attributes(request: &Value, items: &[&Value]) -> Vec<String> {
     all.sort();
     all.dedup();
     all
-}
-
-fn statement(request: &Value) -> Ask {
-    let text = request["Statement"].as_str().unwrap_or_default().trim_start();
-    let verb = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let action = match verb.as_str() {
-        "insert" => "PartiQLInsert",
-        "update" => "PartiQLUpdate",
-        "delete" => "PartiQLDelete",
-        _ => "PartiQLSelect",
-    };
-    Ask::new("dynamodb", action, table_arn("*"))
 }
 
 /// The ARN of a table that a request names by its name or its ARN.

@@ -216,15 +216,6 @@ fn an_update_names_the_attributes_that_it_sets_and_returns() {
     assert_eq!(asked[0].values("dynamodb:ReturnValues"), ["ALL_OLD"]);
 }
 
-#[test]
-fn partiql_is_authorised_by_its_verb() {
-    let asked = asks("ExecuteStatement", &json!({ "Statement": " DELETE FROM notes WHERE PK = 'o#1'" }));
-    assert_eq!(asked[0].action, "dynamodb:PartiQLDelete");
-    let several = json!({ "Statements": [{ "Statement": "select * from notes" }, { "Statement": "insert into x" }] });
-    let actions: Vec<_> = asks("BatchExecuteStatement", &several).into_iter().map(|ask| ask.action).collect();
-    assert_eq!(actions, ["dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert"]);
-}
-
 /// Two tables whose partition keys have other names.
 fn guard_of_two_tables() -> Guard {
     let table = |name: &str, key: &str| {

@@ -33,13 +33,6 @@ pub(super) enum Found {
 }
 
 impl Reader {
-    /// Fixes the position now, so that every record written later is read.
-    pub(super) async fn begin(&mut self) -> Result<()> {
-        let iterator = self.stream.iterator(&self.shard, &self.position).await?;
-        self.iterator = iterator.map_err(|refusal| refusal.into_error("GetShardIterator"))?;
-        Ok(())
-    }
-
     /// Reads the next records, and keeps those that match a filter.
     pub(super) async fn read(&mut self) -> Result<Found> {
         let iterator = match self.iterator.take() {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Options;
-use crate::template::{Pattern, StartingPosition};
+use crate::template::Pattern;
 use crate::test_stack::{Bench, stream_template};
 use crate::{Functions, Stack};
 
@@ -61,7 +61,7 @@ async fn a_batch_waits_for_its_window_unless_it_is_full() {
 #[tokio::test]
 async fn only_records_that_match_a_filter_are_delivered() {
     let template = stream_template(|source| {
-        let pattern = r#"{ "eventName": ["INSERT"], "dynamodb": { "Keys": { "PK": { "S": [{ "prefix": "o#" }] } } } }"#;
+        let pattern = r#"{ "eventName": ["INSERT"], "dynamodb": { "Keys": { "PK": { "S": ["o#1", "o#2"] } } } }"#;
         source.filters = vec![Pattern::parse(pattern).unwrap()];
     });
     let bench = Bench::start(template, |_| async { Ok(Value::Null) }).await;
@@ -82,7 +82,7 @@ async fn a_write_that_changes_nothing_is_not_delivered() {
 }
 
 #[tokio::test]
-async fn a_consumer_with_position_latest_receives_records_written_after_its_start() {
+async fn a_consumer_receives_everything_again_after_a_restart() {
     let directory = std::env::temp_dir().join(format!("devstack-stream-{}", uuid::Uuid::new_v4()));
     let options = |template| Options { data: Some(directory.clone()), ..Options::new(template) };
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
@@ -90,16 +90,9 @@ async fn a_consumer_with_position_latest_receives_records_written_after_its_star
     assert_eq!(bench.batches().await.join(" "), "a b");
     bench.stack.shutdown().await.unwrap();
 
-    // A consumer with the position TRIM_HORIZON receives everything again, in the same sequence.
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
     bench.put(&["c"]).await;
     assert_eq!(bench.batches().await.join(" "), "a b c");
-    bench.stack.shutdown().await.unwrap();
-
-    let latest = stream_template(|source| source.starting_position = StartingPosition::Latest);
-    let bench = Bench::start_with(options(latest), |_| async { Ok(Value::Null) }).await;
-    bench.put(&["d"]).await;
-    assert_eq!(bench.batches().await, ["d"]);
     bench.stack.shutdown().await.unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
 }

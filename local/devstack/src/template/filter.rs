@@ -18,9 +18,6 @@ enum Node {
 #[derive(Debug, Clone, PartialEq)]
 enum Rule {
     Exactly(Value),
-    Prefix(String),
-    Suffix(String),
-    AnythingBut(Vec<Value>),
     Exists(bool),
 }
 
@@ -76,20 +73,10 @@ impl Rule {
         };
         let mut parts = rule.iter();
         let (Some((name, argument)), None) = (parts.next(), parts.next()) else {
-            bail!("a rule has one name, such as prefix");
+            bail!("a rule has one name, such as exists");
         };
-        let text = || argument.as_str().map(str::to_owned).with_context(|| format!("{name} needs a text"));
-        Ok(match name.as_str() {
-            "prefix" => Self::Prefix(text()?),
-            "suffix" => Self::Suffix(text()?),
-            "exists" => Self::Exists(argument.as_bool().context("exists needs true or false")?),
-            "anything-but" => match argument {
-                Value::Array(values) if values.iter().all(is_plain) => Self::AnythingBut(values.clone()),
-                value if is_plain(value) => Self::AnythingBut(vec![value.clone()]),
-                _ => bail!("anything-but needs texts or numbers"),
-            },
-            _ => bail!("{name} is not known to the laptop stack: it knows prefix, suffix, anything-but and exists"),
-        })
+        ensure!(name == "exists", "{name} is not known to the laptop stack: it knows exists alone");
+        Ok(Self::Exists(argument.as_bool().context("exists needs true or false")?))
     }
 
     fn holds(&self, value: Option<&Value>) -> bool {
@@ -100,15 +87,8 @@ impl Rule {
             (_, Some(Value::Array(elements))) => elements.iter().any(|element| self.holds(Some(element))),
             (_, None | Some(Value::Object(_))) => false,
             (Self::Exactly(wanted), Some(value)) => same(wanted, value),
-            (Self::Prefix(prefix), Some(value)) => value.as_str().is_some_and(|text| text.starts_with(prefix)),
-            (Self::Suffix(suffix), Some(value)) => value.as_str().is_some_and(|text| text.ends_with(suffix)),
-            (Self::AnythingBut(unwanted), Some(value)) => !unwanted.iter().any(|unwanted| same(unwanted, value)),
         }
     }
-}
-
-fn is_plain(value: &Value) -> bool {
-    value.is_string() || value.is_number()
 }
 
 fn is_leaf(value: &Value) -> bool {

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use yaml_serde::Value as Yaml;
 
 use super::queue_source::reports_item_failures;
@@ -25,8 +25,6 @@ pub struct StreamSource {
     pub function: String,
     /// The name of the table.
     pub table: String,
-    /// The starting position.
-    pub starting_position: StartingPosition,
     /// The most records of one invocation.
     pub batch_size: u64,
     /// The longest time that a batch waits to be full, in seconds.
@@ -62,15 +60,6 @@ pub enum Destination {
 pub(super) struct Destinations<'a> {
     pub(super) queues: &'a [Queue],
     pub(super) buckets: &'a [Bucket],
-}
-
-/// The position in the stream at which a consumer starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StartingPosition {
-    /// With the oldest record.
-    TrimHorizon,
-    /// With the first record after the start.
-    Latest,
 }
 
 impl StreamSource {
@@ -113,6 +102,12 @@ impl StreamSource {
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
         ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
 
+        let position = scope.required_text(properties, "StartingPosition")?;
+        ensure!(
+            position == "TRIM_HORIZON",
+            "StartingPosition: {position} is not TRIM_HORIZON, the only one that the laptop stack knows"
+        );
+
         let number = |property, default, range: RangeInclusive<u64>| {
             let number = scope.number_or(properties, property, default)?;
             within(property, number, &range)
@@ -120,7 +115,6 @@ impl StreamSource {
         Ok(Self {
             function: function.logical_id.clone(),
             table: table.name().to_owned(),
-            starting_position: starting_position(scope, properties)?,
             batch_size: number("BatchSize", DEFAULT_BATCH_SIZE, 1..=10_000)?,
             batching_window_seconds: number("MaximumBatchingWindowInSeconds", 0, 0..=300)?,
             tumbling_window_seconds: number("TumblingWindowInSeconds", 0, 0..=900)?,
@@ -143,14 +137,6 @@ fn table_with<'a>(stream: &str, tables: &'a [Table]) -> Result<&'a Table> {
     let table = table.with_context(|| format!("{stream} is not the stream of a table of this template"))?;
     ensure!(table.has_stream(), "the table {} has no StreamSpecification", table.logical_id);
     Ok(table)
-}
-
-fn starting_position(scope: &Scope, properties: &Yaml) -> Result<StartingPosition> {
-    match scope.required_text(properties, "StartingPosition")?.as_str() {
-        "TRIM_HORIZON" => Ok(StartingPosition::TrimHorizon),
-        "LATEST" => Ok(StartingPosition::Latest),
-        other => bail!("StartingPosition: {other} is neither TRIM_HORIZON nor LATEST"),
-    }
 }
 
 /// A limit. `None` if it is infinite, which is the default.

@@ -11,7 +11,7 @@ use crate::prelude::*;
 async fn every_damage_is_found_and_named() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
-    left.write("whole", 25).await;
+    left.export("whole", left.moving.shop.table()).await;
     assert_eq!(left.verify("whole").await.findings, []);
     let whole = left.objects("whole").await;
     let file = a_file(&whole);
@@ -92,7 +92,7 @@ async fn every_damage_is_found_and_named() {
 async fn a_wrong_count_and_a_file_without_items_are_named() {
     let left = Left::of(busy_shop().await);
     left.moving.enter(Phase::Next).await;
-    left.write("whole", 25).await;
+    left.export("whole", left.moving.shop.table()).await;
     let whole = left.objects("whole").await;
     let file = a_file(&whole);
     let full_name = |id: &str| format!("old/tables/AWSDynamoDB/{id}/{file}");
