@@ -17,13 +17,6 @@ pub(crate) fn template() -> Result<Template> {
     local::template(&read("template.yaml")?.1).context("template.yaml")
 }
 
-/// The template for a load whose customers order and never pay: the limit of unpaid units is as high as it can be.
-pub(crate) fn template_for_load() -> Result<Template> {
-    let mut deployment = local::deployment();
-    deployment.parameters.insert("MaxOpenUnits".to_owned(), "1000000".to_owned());
-    Template::parse_for(&read("template.yaml")?.1, &deployment).context("template.yaml")
-}
-
 /// The template's numbers of shards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shards {
