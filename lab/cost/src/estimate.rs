@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::bill::{Bill, Class, Mode, Payer};
 use super::billing_mode::{Units, break_even, never_idle, on_demand};
-use super::commitment::Commitment;
 use super::deployment::Deployment;
 use super::prices::{DynamoDb, PriceList, TableClassPrices};
 use super::profile::Profile;
@@ -45,8 +44,6 @@ pub struct Estimate {
     pub bill: Bill,
     /// All choices of billing mode and table class.
     pub choices: Vec<Choice>,
-    /// The billing modes with commitments for a year, for the standard class.
-    pub commitments: Vec<Commitment>,
     /// The thresholds between the choices.
     pub thresholds: Thresholds,
     /// The peak units a second of the table, GSI1 and GSI2.
@@ -132,8 +129,6 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
     if let Some(cheapest) = choices.iter_mut().min_by_key(|choice| choice.total) {
         cheapest.is_cheapest = true;
     }
-    let standard = choices.iter().filter(|choice| choice.class == Class::Standard);
-    let commitments = standard.map(|choice| payer.committed(choice.mode, choice.total)).collect();
     let functions = usage.calls.iter().map(|(name, calls)| Function {
         name: name.clone(),
         calls: calls.count,
@@ -147,7 +142,6 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
         orders: profile.orders,
         bill: Bill::of([payer.table(chosen_mode, chosen_class), others].concat()),
         choices,
-        commitments,
         thresholds: Thresholds::of(&payer, chosen_class),
         peak: payer.peak().0,
         functions: functions.collect(),

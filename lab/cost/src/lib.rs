@@ -10,7 +10,6 @@
 //! - [`prices`]: AWS's prices.
 //! - [`billing_mode`]: on-demand and provisioned capacity.
 //! - [`bill`]: the bill.
-//! - [`commitment`]: what a commitment of one year saves.
 //! - [`estimate`]: the bill, and those of the other billing modes and table classes.
 //! - [`show`]: both as text.
 //!
@@ -20,7 +19,6 @@
 pub mod bill;
 pub mod billing_mode;
 mod cases;
-pub mod commitment;
 pub mod comparison;
 pub mod deployment;
 pub mod edge;

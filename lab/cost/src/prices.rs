@@ -5,7 +5,6 @@ mod price;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use rust_decimal::Decimal;
 use serde::Deserialize;
 
 use super::month::Month;
@@ -52,8 +51,6 @@ pub struct PriceList {
     pub waf: Waf,
     /// Traces.
     pub xray: XRay,
-    /// Commitments of one year.
-    pub commitments: Commitments,
 }
 
 /// A source of prices.
@@ -208,62 +205,6 @@ pub struct XRay {
     pub trace: Price,
 }
 
-/// The prices of commitments of one year.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Commitments {
-    /// A Database Savings Plan, for reads and writes on demand.
-    pub database_plan_on_demand: Discount,
-    /// A Compute Savings Plan, for the duration of functions.
-    pub compute_plan_duration: Discount,
-    /// Reserved capacity for reads.
-    pub reserved_reads: Reserved,
-    /// Reserved capacity for writes.
-    pub reserved_writes: Reserved,
-}
-
-/// A reduction of the list price.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "StatedDiscount")]
-pub struct Discount {
-    off: Decimal,
-}
-
-/// A reduction as a list states it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StatedDiscount {
-    off: Decimal,
-    #[expect(dead_code, reason = "it is for readers of the list, and a test checks it")]
-    source: String,
-}
-
-/// The price of reserved capacity.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reserved {
-    /// Paid once for the year.
-    pub upfront: Price,
-    /// Paid for each hour.
-    pub hour: Price,
-}
-
-impl Discount {
-    /// The share of the list price that is not paid.
-    pub fn off(&self) -> Decimal {
-        self.off
-    }
-}
-
-impl TryFrom<StatedDiscount> for Discount {
-    type Error = String;
-
-    fn try_from(StatedDiscount { off, .. }: StatedDiscount) -> Result<Self, String> {
-        let is_share = Decimal::ZERO <= off && off <= Decimal::ONE;
-        is_share.then_some(Self { off }).ok_or_else(|| format!("{off} is not from 0 to 1"))
-    }
-}
-
 impl PriceList {
     /// Reads a list from its text. An error names the field at fault.
     pub fn parse(text: &str) -> Result<Self> {
@@ -306,7 +247,6 @@ mod tests {
                 "",
                 "cloudwatch: missing field `dashboard_month`",
             ),
-            ("{ off: 0.18", "{ off: 18", "commitments.database_plan_on_demand: 18 is not from 0 to 1"),
             ("sqs:\n  request:", "sqs:\n  requests:", "sqs.requests: unknown field `requests`, expected `request`"),
         ] {
             assert!(SHIPPED.contains(from), "{from}");

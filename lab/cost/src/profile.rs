@@ -23,8 +23,6 @@ pub struct Profile {
     pub orders: Decimal,
     /// The ratio of the load in the busiest minutes to the mean.
     pub peak_to_mean: Decimal,
-    /// The ratio of the load in the quietest hours to the mean.
-    pub quietest_to_mean: Decimal,
     /// The average order.
     pub order: Order,
     /// Calls for each order, by function, or by function and case with a slash between them.
@@ -154,7 +152,6 @@ impl Profile {
         for (field, value, range) in [
             ("orders", self.orders, 0..=1_000_000_000_000),
             ("peak_to_mean", self.peak_to_mean, 1..=10_000),
-            ("quietest_to_mean", self.quietest_to_mean, 0..=1),
             ("order.lines", order.lines, 1..=40),
             ("order.with_discount", order.with_discount, 0..=1),
             ("order.with_gift_card", order.with_gift_card, 0..=1),

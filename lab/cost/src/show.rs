@@ -5,7 +5,6 @@ use std::fmt::{self, Display, Formatter};
 use rust_decimal::Decimal;
 
 use super::bill::{Class, Mode, Service, to_the_cent};
-use super::commitment::Commitment;
 use super::estimate::{ComparisonTime, Estimate, Thresholds};
 use super::share;
 
@@ -41,19 +40,6 @@ impl Display for Estimate {
             };
             let (part, total) = (dollars(choice.capacity_and_storage), dollars(choice.total));
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
-        }
-        writeln!(f, "{table}")?;
-
-        let heads = ["with a commitment for a year", "off the table", "off the functions", "whole bill"];
-        let mut table = Table::new([Left, Right, Right, Right], heads);
-        for Commitment { mode, saved_on_table, saved_on_functions, total } in &self.commitments {
-            let of_table = match mode {
-                Mode::OnDemand => "savings plan",
-                Mode::Autoscaled | Mode::ForThePeak => "reserved capacity",
-            };
-            let figures = [saved_on_table, saved_on_functions, total].map(|usd| dollars(*usd));
-            let [of_table_usd, of_functions, total] = figures;
-            table.row([format!("{mode}, {of_table}"), of_table_usd, of_functions, total]);
         }
         writeln!(f, "{table}\n{}", self.thresholds)?;
         let ComparisonTime { days, units_for_one_day } = &self.comparison;

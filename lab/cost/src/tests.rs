@@ -1,14 +1,12 @@
 //! Laws of bills, for any shop.
 
-mod commitments;
-
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
-use super::bill::{Class, Mode, Payer, Service};
+use super::bill::{Class, Mode, Service};
 use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::estimate::{Estimate, break_even_storage_share, estimate};

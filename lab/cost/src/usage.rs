@@ -129,11 +129,6 @@ impl Usage {
         steady
     }
 
-    /// The duration of work that does not depend on requests, multiplied by the memory.
-    pub fn steady_gb_seconds(&self) -> Decimal {
-        STEADY.iter().filter_map(|name| self.calls.get(*name)).map(|calls| calls.gb_seconds).sum()
-    }
-
     /// The sum over all calls.
     pub fn gb_seconds(&self) -> Decimal {
         self.calls.values().map(|calls| calls.gb_seconds).sum()
