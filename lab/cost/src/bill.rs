@@ -56,8 +56,6 @@ pub enum Service {
     CloudWatch,
     /// Data transfer out of AWS.
     Transfer,
-    /// Amazon CloudFront, with AWS WAF.
-    CloudFront,
     /// AWS X-Ray.
     #[serde(rename = "X-Ray")]
     XRay,
@@ -202,30 +200,7 @@ impl Payer<'_> {
     /// The lines of the options that are off by default.
     fn options(&self) -> Vec<Line> {
         let Self { prices, deployment, usage, .. } = self;
-        let (edge, waf) = (&prices.cloudfront, &prices.waf);
         let mut lines = Vec::new();
-        if let Some(of_edge) = deployment.edge {
-            let requests = usage.edge_requests;
-            lines.push(Line::new(Service::CloudFront, "requests", requests, "requests", &edge.request));
-            lines.push(Line::new(Service::CloudFront, "to the internet", usage.edge_gb, "GB", &edge.out_gb));
-            if let Some(rules) = of_edge.firewall_rules {
-                lines.push(Line::new(Service::CloudFront, "firewall", Decimal::ONE, "web ACLs", &waf.acl_month));
-                lines.push(Line::new(
-                    Service::CloudFront,
-                    "rules of the firewall",
-                    rules.into(),
-                    "rules",
-                    &waf.rule_month,
-                ));
-                lines.push(Line::new(
-                    Service::CloudFront,
-                    "requests to the firewall",
-                    requests,
-                    "requests",
-                    &waf.request,
-                ));
-            }
-        }
         if deployment.options.is_exported {
             let alarm = &prices.cloudwatch.alarm_metric_month;
             lines.push(Line::new(

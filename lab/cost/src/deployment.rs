@@ -10,7 +10,6 @@ use rust_decimal::{Decimal, dec};
 use yaml_serde::{Mapping, Value as Yaml};
 
 use super::billing_mode::Units;
-use super::edge::Pages;
 use super::profile::Parameter;
 use super::schedule::Schedule;
 
@@ -64,24 +63,13 @@ pub struct Deployment {
     pub alarm_metrics: u64,
     /// The number of dashboards.
     pub dashboards: u64,
-    /// The edge, if there is one.
-    pub edge: Option<Edge>,
-    /// What is off by default, besides the edge.
+    /// What is off by default.
     pub options: Options,
     /// The number of autoscaled capacities, if the table is provisioned.
     pub scaling_policies: u64,
 }
 
-/// The edge in front of the API.
-#[derive(Debug, Clone, Copy)]
-pub struct Edge {
-    /// The number of rules of its firewall, if it has one.
-    pub firewall_rules: Option<u64>,
-    /// The seconds for which it keeps a product's page, and those for a page of a list.
-    pub cache_seconds: [Decimal; 2],
-}
-
-/// What is off by default, besides the edge.
+/// What is off by default.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Options {
@@ -108,8 +96,6 @@ pub struct Function {
     pub timeout_seconds: u64,
     /// The schedule that invokes it, if there is one.
     pub schedule: Option<Schedule>,
-    /// The pages that the function answers with, if an edge may keep them.
-    pub pages: Option<Pages>,
 }
 
 impl Function {
@@ -121,12 +107,7 @@ impl Function {
 
 impl Deployment {
     /// Reads the templates' texts, with these parameters.
-    pub fn read(
-        template: &str,
-        operations: &str,
-        firewall: &str,
-        parameters: &BTreeMap<String, Parameter>,
-    ) -> Result<Self> {
+    pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
         let mut document: Yaml = yaml_serde::from_str(template).context("template.yaml")?;
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
@@ -153,15 +134,8 @@ impl Deployment {
         let schedule =
             schedule.with_context(|| format!("stacks/operations.yaml has no BackupSchedules.{backups}.Cron"))?;
         let operations = resources(&operations)?;
-        let firewall: Yaml = yaml_serde::from_str(firewall).context("stacks/firewall.yaml")?;
-        let rules = resources(&firewall)?.get("Firewall").and_then(|acl| acl.get("Properties")?.get("Rules"));
-        let rules = rules.and_then(Yaml::as_sequence).context("stacks/firewall.yaml has no rules")?;
         let is_searched = !parameter("SearchUrl")?.is_empty();
         let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
-        let edge = Edge {
-            firewall_rules: (!parameter("FirewallArn")?.is_empty()).then_some(rules.len() as u64),
-            cache_seconds: [number("CacheSeconds")?, number("ListCacheSeconds")?],
-        };
         Ok(Self {
             functions: functions(&Template::parse_for(template, &defaults)?, &scope, &document)?,
             is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
@@ -178,7 +152,6 @@ impl Deployment {
             product_shards: number("ProductShards")?.try_into().context("parameters.ProductShards")?,
             view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
             alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").filter(exists).map(metrics).sum(),
-            edge: (parameter("Edge")? != "none").then_some(edge),
             options: Options {
                 is_traced: parameter("Tracing")? != "none",
                 records_throttled_keys: parameter("ContributorInsights")? != "none",
@@ -234,17 +207,10 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
             batching_window_seconds: source.map(|source| source.batching_window_seconds),
             timeout_seconds: function.timeout_seconds,
             schedule: schedule(properties).with_context(|| id.clone())?,
-            pages: pages(&function.environment),
         };
         Ok((function.handler.clone(), read))
     });
     functions.collect()
-}
-
-/// The pages of a function whose answers an edge may keep.
-fn pages(environment: &BTreeMap<String, String>) -> Option<Pages> {
-    let kinds = [("CACHE_SECONDS", Pages::Products), ("LIST_CACHE_SECONDS", Pages::Lists)];
-    kinds.into_iter().find(|(variable, _)| environment.contains_key(*variable)).map(|(_, pages)| pages)
 }
 
 /// The schedule of a function's own schedule event.
@@ -279,10 +245,9 @@ mod tests {
 
     const TEMPLATE: &str = include_str!("../../../template.yaml");
     const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
-    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
 
     fn deployed(parameters: &str) -> Result<Deployment> {
-        Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, &yaml_serde::from_str(parameters).unwrap())
+        Deployment::read(TEMPLATE, OPERATIONS, &yaml_serde::from_str(parameters).unwrap())
     }
 
     #[test]
@@ -299,7 +264,6 @@ mod tests {
                 batching_window_seconds: None,
                 timeout_seconds: 15,
                 schedule: None,
-                pages: Some(Pages::Products),
             }
         );
         assert_eq!(function("count-orders").batching_window_seconds, Some(5));

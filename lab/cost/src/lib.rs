@@ -6,7 +6,6 @@
 //! - [`usage`]: the calls, units and bytes of a profile and a deployment. Units come from the ledger of the crate
 //!   `capacity`: `cases` finds its operations, and [`units_by_index`] adds units up. [`comparison`] is the comparison
 //!   of counts, which reads most.
-//! - [`edge`]: the requests that an edge answers without the API.
 //! - [`prices`]: AWS's prices.
 //! - [`billing_mode`]: on-demand and provisioned capacity.
 //! - [`bill`]: the bill.
@@ -21,7 +20,6 @@ pub mod billing_mode;
 mod cases;
 pub mod comparison;
 pub mod deployment;
-pub mod edge;
 pub mod estimate;
 pub mod month;
 pub mod prices;

@@ -62,10 +62,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
     };
     let template = arguments.template.clone().unwrap_or_else(default_template);
-    let beside = |name: &str| text_of(&template.with_file_name(name), "--template");
-    let (operations, firewall) = (beside("stacks/operations.yaml")?, beside("stacks/firewall.yaml")?);
+    let operations = text_of(&template.with_file_name("stacks/operations.yaml"), "--template")?;
     let template = text_of(&template, "--template")?;
-    let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters)?;
+    let deployment = Deployment::read(&template, &operations, &profile.parameters)?;
 
     let estimate = estimate(&profile, &prices, &deployment)?;
     if arguments.json {

@@ -45,10 +45,6 @@ pub struct PriceList {
     pub secrets_manager: SecretsManager,
     /// Data transfer out of AWS.
     pub transfer: Transfer,
-    /// The edge.
-    pub cloudfront: CloudFront,
-    /// The edge's firewall.
-    pub waf: Waf,
     /// Traces.
     pub xray: XRay,
 }
@@ -173,28 +169,6 @@ pub struct SecretsManager {
 pub struct Transfer {
     /// To the internet.
     pub out_gb: Price,
-}
-
-/// The prices of the edge, in the price class of North America and Europe.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CloudFront {
-    /// A request over HTTPS, whether the edge answers it or not.
-    pub request: Price,
-    /// Data to clients.
-    pub out_gb: Price,
-}
-
-/// The prices of a firewall.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Waf {
-    /// A web ACL.
-    pub acl_month: Price,
-    /// A rule, or a group of AWS's managed rules.
-    pub rule_month: Price,
-    /// A request, whether it is blocked or not.
-    pub request: Price,
 }
 
 /// The prices of traces.

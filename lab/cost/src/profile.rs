@@ -39,8 +39,6 @@ pub struct Profile {
     pub stream_shards: Decimal,
     /// The mean utilization of provisioned capacity, from 0 to 1.
     pub utilization: Decimal,
-    /// How requests for the catalogue spread, if there is an edge.
-    pub edge: Edge,
     /// Parameters of the template with other values than the defaults.
     pub parameters: BTreeMap<String, Parameter>,
 }
@@ -59,18 +57,6 @@ pub struct Order {
     pub queued: Decimal,
     /// The share of orders that are paid by card, through the payment provider.
     pub by_card: Decimal,
-}
-
-/// How requests for the catalogue spread.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edge {
-    /// The exponent of Zipf's law.
-    pub exponent: Decimal,
-    /// The number of different pages of lists.
-    pub lists: u32,
-    /// The number of caches that ask the API separately.
-    pub caches: Decimal,
 }
 
 /// Views of products.
@@ -147,7 +133,7 @@ impl Profile {
     }
 
     fn check(&self) -> Result<()> {
-        let Self { order, views, sizes, kept, call, edge, .. } = self;
+        let Self { order, views, sizes, kept, call, .. } = self;
         let whole = |value: u16| Decimal::from(value);
         for (field, value, range) in [
             ("orders", self.orders, 0..=1_000_000_000_000),
@@ -169,9 +155,6 @@ impl Profile {
             ("kept.products", kept.products, 0..=1_000_000_000_000),
             ("call.log_bytes", call.log_bytes, 0..=1_000_000),
             ("call.answer_bytes", call.answer_bytes, 0..=10_000_000),
-            ("edge.exponent", edge.exponent, 0..=10),
-            ("edge.lists", edge.lists.into(), 1..=1_000_000),
-            ("edge.caches", edge.caches, 1..=1_000),
             ("stream_shards", self.stream_shards, 1..=1_000_000),
             ("utilization", self.utilization, 0..=1),
         ] {

@@ -96,7 +96,6 @@ impl Display for Service {
             Self::SecretsManager => "Secrets Manager",
             Self::CloudWatch => "CloudWatch",
             Self::Transfer => "Transfer",
-            Self::CloudFront => "CloudFront",
             Self::XRay => "X-Ray",
             Self::S3 => "S3",
         })

@@ -24,8 +24,7 @@ fn example() -> Profile {
 fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
     const TEMPLATE: &str = include_str!("../../../template.yaml");
     const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
-    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
-    Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, parameters).unwrap()
+    Deployment::read(TEMPLATE, OPERATIONS, parameters).unwrap()
 }
 
 /// The deployment with the example's parameters.

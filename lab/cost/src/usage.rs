@@ -43,10 +43,8 @@ const COMPRESSED: Decimal = dec!(0.15);
 pub struct Usage {
     /// The calls of each function, with or without a route.
     pub calls: BTreeMap<String, Calls>,
-    /// Requests that reach the API.
+    /// Requests to the API.
     pub http_requests: Decimal,
-    /// Requests that reach the edge: all requests of clients, if there is one.
-    pub edge_requests: Decimal,
     /// Traces of calls.
     pub traces: Decimal,
     /// The size of the table at the end of the month.
@@ -70,8 +68,6 @@ pub struct Usage {
     pub metrics: Decimal,
     /// The volume of responses of the API to the internet.
     pub out_gb: Decimal,
-    /// The volume of responses of the edge.
-    pub edge_gb: Decimal,
     /// The comparison of counts with orders.
     pub comparison: Comparison,
 }
@@ -96,14 +92,7 @@ impl Usage {
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
         usage.log_gb = calls * (profile.call.log_bytes + deployment.system_log_bytes) / BYTES_PER_GB;
-        let gb = |requests: Decimal| requests * profile.call.answer_bytes / BYTES_PER_GB;
-        if deployment.edge.is_some() {
-            // What the API sends to the edge is not billed.
-            usage.edge_requests += usage.http_requests;
-            usage.edge_gb = gb(usage.edge_requests);
-        } else {
-            usage.out_gb = gb(usage.http_requests);
-        }
+        usage.out_gb = usage.http_requests * profile.call.answer_bytes / BYTES_PER_GB;
         if deployment.options.is_exported {
             let [table, ..] = usage.places().0;
             usage.exported_gb = table.write * BYTES_PER_WRITE_UNIT / BYTES_PER_GB;

@@ -17,9 +17,8 @@ const ORDERS: u32 = 40;
 /// last days.
 fn estimated() -> f64 {
     let mut profile = Profile::parse(EXAMPLE).expect("a profile");
-    let [template, operations, firewall] =
-        ["template.yaml", "stacks/operations.yaml", "stacks/firewall.yaml"].map(read);
-    let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters);
+    let [template, operations] = ["template.yaml", "stacks/operations.yaml"].map(read);
+    let deployment = Deployment::read(&template, &operations, &profile.parameters);
     let (deployment, prices) = (deployment.expect("a deployment"), PriceList::parse(SHIPPED).expect("prices"));
     (profile.kept.customers, profile.kept.products) = (1.into(), 2.into());
     // All orders are recent.
