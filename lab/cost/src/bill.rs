@@ -156,7 +156,8 @@ impl Payer<'_> {
             if deployment.is_arm { &prices.lambda.arm64_gb_second } else { &prices.lambda.x86_64_gb_second };
         let logs_kept = usage.log_gb * deployment.log_retention_days / prices.month.days();
         // Each backup is a copy of the whole table.
-        let backups = usage.table_gb * deployment.backup_days / deployment.backup_schedule.days(prices.month);
+        let between = deployment.days_between_backups.unwrap_or(prices.month.days());
+        let backups = usage.table_gb * deployment.backup_days / between;
         let alarms = Decimal::from(deployment.alarm_metrics);
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
         let mut lines = vec![

@@ -44,7 +44,7 @@ impl Comparison {
     /// The profile's sizes are not valid, or the deployment has no such function.
     pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
         let function = deployment.function(RECONCILE)?;
-        let interval = function.schedule.with_context(|| format!("{RECONCILE} has no schedule"))?.seconds(month);
+        let interval = function.interval_seconds.with_context(|| format!("{RECONCILE} has no schedule"))?;
         // Between two invocations nothing is read.
         let at_work = Decimal::from(function.timeout_seconds.saturating_sub(LAST_STEP.as_secs())).min(interval);
         ensure!(at_work > Decimal::ZERO, "{RECONCILE}: {} s are too few for it", function.timeout_seconds);

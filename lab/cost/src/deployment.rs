@@ -10,8 +10,8 @@ use rust_decimal::{Decimal, dec};
 use yaml_serde::{Mapping, Value as Yaml};
 
 use super::billing_mode::Units;
+use super::month::{SECONDS_PER_DAY, SECONDS_PER_HOUR};
 use super::profile::Parameter;
-use super::schedule::Schedule;
 
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;
@@ -45,8 +45,8 @@ pub struct Deployment {
     pub target_utilization: Decimal,
     /// The days for which a backup is kept.
     pub backup_days: Decimal,
-    /// The schedule of backups.
-    pub backup_schedule: Schedule,
+    /// The days from one backup to the next, or `None` for a month.
+    pub days_between_backups: Option<Decimal>,
     /// The bytes of Lambda's own log lines for a call that succeeds.
     pub system_log_bytes: Decimal,
     /// The days for which logs are kept.
@@ -94,8 +94,8 @@ pub struct Function {
     pub batching_window_seconds: Option<u64>,
     /// The timeout of a call.
     pub timeout_seconds: u64,
-    /// The schedule that invokes it, if there is one.
-    pub schedule: Option<Schedule>,
+    /// The seconds from one invocation to the next, if a schedule invokes it.
+    pub interval_seconds: Option<Decimal>,
 }
 
 impl Function {
@@ -127,12 +127,6 @@ impl Deployment {
         };
 
         let operations: Yaml = yaml_serde::from_str(operations).context("stacks/operations.yaml")?;
-        let backups = parameter("BackupSchedule")?;
-        let schedule =
-            operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
-        let schedule = schedule.and_then(Yaml::as_str);
-        let schedule =
-            schedule.with_context(|| format!("stacks/operations.yaml has no BackupSchedules.{backups}.Cron"))?;
         let operations = resources(&operations)?;
         let is_searched = !parameter("SearchUrl")?.is_empty();
         let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
@@ -144,7 +138,12 @@ impl Deployment {
             least: Units { read: number("MinReadUnits")?, write: number("MinWriteUnits")? },
             target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
             backup_days: number("BackupDays")?,
-            backup_schedule: Schedule::parse(schedule)?,
+            days_between_backups: match parameter("BackupSchedule")?.as_str() {
+                "daily" => Some(dec!(1)),
+                "weekly" => Some(dec!(7)),
+                "monthly" => None,
+                other => bail!("how often a backup is {other} is not known"),
+            },
             system_log_bytes: if parameter("SystemLogLevel")? == "WARN" { Decimal::ZERO } else { SYSTEM_LOG_BYTES },
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
@@ -206,19 +205,32 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
             has_route: template.routes.iter().any(|route| route.function == *id),
             batching_window_seconds: source.map(|source| source.batching_window_seconds),
             timeout_seconds: function.timeout_seconds,
-            schedule: schedule(properties).with_context(|| id.clone())?,
+            interval_seconds: interval(properties).with_context(|| id.clone())?,
         };
         Ok((function.handler.clone(), read))
     });
     functions.collect()
 }
 
-/// The schedule of a function's own schedule event.
-fn schedule(properties: &Yaml) -> Result<Option<Schedule>> {
+/// The seconds from one run of a function's own schedule to the next.
+fn interval(properties: &Yaml) -> Result<Option<Decimal>> {
     let events = properties.get("Events").and_then(Yaml::as_mapping).into_iter().flat_map(Mapping::values);
     let scheduled = |event: &&Yaml| event.get("Type").and_then(Yaml::as_str) == Some("Schedule");
     let mut expressions = events.filter(scheduled).map(|event| event.get("Properties")?.get("Schedule")?.as_str());
-    expressions.next().map(|text| Schedule::parse(text.context("a schedule without a Schedule")?)).transpose()
+    expressions.next().map(|text| rate(text.context("a schedule without a Schedule")?)).transpose()
+}
+
+/// The seconds of `rate(15 minutes)`.
+fn rate(expression: &str) -> Result<Decimal> {
+    let fields = expression.strip_prefix("rate(").and_then(|fields| fields.strip_suffix(')')?.split_once(' '));
+    let (count, unit) = fields.with_context(|| format!("{expression} is no rate"))?;
+    let seconds = match unit.trim_end_matches('s') {
+        "minute" => dec!(60),
+        "hour" => SECONDS_PER_HOUR,
+        "day" => SECONDS_PER_DAY,
+        _ => bail!("{expression} is no rate in minutes, hours or days"),
+    };
+    Ok(count.parse::<Decimal>()? * seconds)
 }
 
 fn resources(document: &Yaml) -> Result<&Mapping> {
@@ -263,13 +275,12 @@ mod tests {
                 has_route: true,
                 batching_window_seconds: None,
                 timeout_seconds: 15,
-                schedule: None,
+                interval_seconds: None,
             }
         );
         assert_eq!(function("count-orders").batching_window_seconds, Some(5));
         assert!(!function("drain-writes").has_route);
-        let quarters = function("reconcile-counts").schedule;
-        assert_eq!(quarters, Some(Schedule::Every(dec!(900))));
+        assert_eq!(function("reconcile-counts").interval_seconds, Some(dec!(900)));
     }
 
     #[test]
@@ -282,19 +293,10 @@ mod tests {
     }
 
     #[test]
-    fn every_backup_schedule_that_there_is_to_choose_is_one_that_is_known() {
-        let month = crate::month::Month::try_from(dec!(720)).unwrap();
-        for (schedule, days) in [("daily", dec!(1)), ("weekly", dec!(7)), ("monthly", dec!(30))] {
-            let deployment = deployed(&format!("{{ BackupSchedule: {schedule} }}")).unwrap();
-            assert_eq!(deployment.backup_schedule.days(month), days, "{schedule}");
-        }
-    }
-
-    #[test]
     fn a_parameter_has_the_value_that_it_is_deployed_with() {
         let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7, BackupSchedule: monthly }").unwrap();
         assert!(!deployment.is_on_demand);
-        assert_eq!((deployment.backup_days, deployment.backup_schedule), (dec!(7), Schedule::Monthly));
+        assert_eq!((deployment.backup_days, deployment.days_between_backups), (dec!(7), None));
     }
 
     #[test]

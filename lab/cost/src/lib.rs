@@ -2,7 +2,7 @@
 //!
 //! - [`profile`]: the traffic of a shop in a month.
 //! - [`deployment`]: the billed settings of the templates.
-//! - [`month`] and [`schedule`]: the length of a month, and the frequency of scheduled events.
+//! - [`month`]: the length of a month.
 //! - [`usage`]: the calls, units and bytes of a profile and a deployment. Units come from the ledger of the crate
 //!   `capacity`: `cases` finds its operations, and [`units_by_index`] adds units up. [`comparison`] is the comparison
 //!   of counts, which reads most.
@@ -24,7 +24,6 @@ pub mod estimate;
 pub mod month;
 pub mod prices;
 pub mod profile;
-pub mod schedule;
 pub mod show;
 pub mod units_by_index;
 pub mod usage;

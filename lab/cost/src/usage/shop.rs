@@ -130,8 +130,8 @@ impl Shop<'_> {
 
     /// How often a function's schedule invokes it in a month.
     fn runs(&self, function: &str) -> Result<Decimal> {
-        let schedule = self.deployment.function(function)?.schedule;
-        let interval = schedule.with_context(|| format!("{function} has no schedule"))?.seconds(self.month);
+        let interval = self.deployment.function(function)?.interval_seconds;
+        let interval = interval.with_context(|| format!("{function} has no schedule"))?;
         Ok(self.month.seconds() / interval)
     }
 
