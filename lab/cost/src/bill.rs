@@ -169,17 +169,17 @@ impl Payer<'_> {
                 &dynamodb.recovery_gb_month,
             ),
             Line::new(Service::DynamoDb, "backups", backups, "GB-months", &dynamodb.backup_gb_month),
-            Line::new(Service::HttpApi, "requests", usage.http_requests, "requests", &prices.http_api.request),
+            Line::new(Service::HttpApi, "requests", usage.http_requests, "requests", &prices.http_api_request),
             Line::new(Service::Lambda, "requests", calls, "calls", &prices.lambda.request),
             Line::new(Service::Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
-            Line::new(Service::EventBridge, "events", usage.events, "events", &prices.eventbridge.event),
-            Line::new(Service::Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs.request),
+            Line::new(Service::EventBridge, "events", usage.events, "events", &prices.event),
+            Line::new(Service::Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs_request),
             Line::new(
                 Service::SecretsManager,
                 "the payment provider's keys",
                 usage.secrets,
                 "secrets",
-                &prices.secrets_manager.secret_month,
+                &prices.secret_month,
             ),
             Line::new(Service::CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
             Line::new(Service::CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
@@ -192,7 +192,7 @@ impl Payer<'_> {
                 "dashboards",
                 &cloudwatch.dashboard_month,
             ),
-            Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.transfer.out_gb),
+            Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.out_gb),
         ];
         lines.extend(self.options());
         lines
@@ -212,12 +212,12 @@ impl Payer<'_> {
                 &prices.dynamodb.export_gb,
             ));
             let kept = usage.exports_gb;
-            lines.push(Line::new(Service::S3, "exports kept, at most", kept, "GB-months", &prices.s3.storage_gb_month));
+            lines.push(Line::new(Service::S3, "exports kept, at most", kept, "GB-months", &prices.s3_gb_month));
             let alarms = ALARMS_OF_EXPORTS.into();
             lines.push(Line::new(Service::CloudWatch, "alarms of exports", alarms, "metrics", alarm));
         }
         if deployment.options.is_traced {
-            lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.xray.trace));
+            lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.trace));
         }
         if deployment.options.records_throttled_keys {
             let rule = &prices.cloudwatch.insight_rule_month;
