@@ -3,13 +3,11 @@
 //! An operation is one case of a function's call. Its requests are recorded by the tests, and their cost is computed
 //! from the items of a [`Sample`].
 
-mod least;
 mod number;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use least::Reason;
 pub use number::{Many, Size};
 
 use std::iter::Sum;
