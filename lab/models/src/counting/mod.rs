@@ -12,17 +12,15 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-
 use counting::{Change, Counts, Next};
-use key_schema::entity::OrderLine;
+use key_schema::entity::{OrderLine, ParkedCounts};
 use key_schema::value::{OrderId, SequenceNumber};
 use stateright::{Model, Property};
 
-use self::folder::{Folder, LateFold, Parked};
+use self::folder::{Folder, LateFold};
 pub use self::scene::{large, small};
 use self::source::Source;
+use crate::table::Digested;
 
 /// A position in a shard: the number of a record.
 type Place = u8;
@@ -108,9 +106,9 @@ pub struct State {
     sources: Vec<Source>,
     runs: Vec<Run>,
     marks: Vec<Option<Place>>,
-    counts: Arc<Sums>,
-    /// The parked counts, in the order of their keys.
-    parked: Vec<Parked>,
+    counts: Digested<Counts>,
+    /// The parked counts, sorted.
+    parked: Vec<Digested<ParkedCounts>>,
     folders: Vec<Folder>,
     /// The records in the queue of lost records, as bits, by shard.
     lost: Vec<u8>,
@@ -118,13 +116,6 @@ pub struct State {
     late: Vec<Late>,
     late_folds: Vec<LateFold>,
     left: Left,
-}
-
-/// Counters, compared and hashed by their text.
-#[derive(Clone, Debug)]
-struct Sums {
-    counts: Counts,
-    text: String,
 }
 
 /// A running consumer.
@@ -150,8 +141,8 @@ struct Late {
     shard: u8,
     previous: Option<Place>,
     mark: Place,
-    counts: Arc<Sums>,
-    parked: Option<Vec<Parked>>,
+    counts: Digested<Counts>,
+    parked: Option<Vec<Digested<ParkedCounts>>>,
 }
 
 /// A possible next event. Numbers are positions in the lists of [`State`].
@@ -189,32 +180,6 @@ pub enum Action {
     ArriveFold(usize),
 }
 
-impl PartialEq for Sums {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Sums {}
-
-impl Hash for Sums {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
-}
-
-impl Sums {
-    fn new(counts: Counts) -> Arc<Self> {
-        Arc::new(Self { text: format!("{counts:?}"), counts })
-    }
-
-    fn plus(&self, more: &Counts) -> Arc<Self> {
-        let mut counts = self.counts.clone();
-        counts.add(more);
-        Self::new(counts)
-    }
-}
-
 impl Model for Stream {
     type State = State;
     type Action = Action;
@@ -225,7 +190,7 @@ impl Model for Stream {
             sources: vec![Source::default(); shards],
             runs: Vec::new(),
             marks: vec![None; shards],
-            counts: Sums::new(Counts::default()),
+            counts: Digested::new(Counts::default()),
             parked: Vec::new(),
             folders: Vec::new(),
             lost: vec![0; shards],
@@ -332,7 +297,7 @@ impl Model for Stream {
             action => self.next_of_folders(&mut state, &action),
         }
         state.runs.sort();
-        state.parked.sort();
+        state.parked.sort_by_key(Digested::digest);
         Some(state)
     }
 
@@ -352,6 +317,12 @@ impl State {
         let waiting = self.runs.iter().filter(|run| usize::from(run.shard) == shard && run.is_awaited);
         let waiting = waiting.map(|run| run.from);
         waiting.chain(self.sources[shard].begins()).min().unwrap_or(self.sources[shard].next)
+    }
+
+    fn count(&mut self, more: &Counts) {
+        let mut counts = Counts::clone(&self.counts);
+        counts.add(more);
+        self.counts = Digested::new(counts);
     }
 
     fn start(&mut self, shard: usize, from: Place, to: Place, hint: Option<Place>, is_awaited: bool) {

@@ -25,6 +25,7 @@ use self::actor::{Effect, Event};
 use self::books::Books;
 pub use self::bugs::Bug;
 pub use self::invariants::Sight;
+use self::invariants::{PLACED, REFUSED};
 pub use self::shops::{large, small};
 use crate::table::{Digested, Seen, Stored, Table, Transaction};
 
@@ -219,7 +220,7 @@ impl Shop {
     ) -> Self {
         // Leaked on purpose: the actors of every state refer to them.
         let requests = requests.into_iter().map(|request| &*Box::leak(Box::new(request))).collect();
-        let sights = &[Sight::Placed, Sight::Refused];
+        let sights = &[PLACED, REFUSED];
         Self { name, requests, roles, table, left, sights, bug: None, memo: Memo::default() }
     }
 
