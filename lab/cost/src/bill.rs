@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, RoundingStrategy};
-use serde::Serialize;
 
 use super::billing_mode::{Cost, Provisioned, on_demand, provisioned};
 use super::deployment::Deployment;
@@ -22,68 +21,43 @@ pub(super) const ALARMS_OF_EXPORTS: u64 = 2;
 const INSIGHT_RULES: u64 = 6;
 
 /// A bill. Its lines add up to the total.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bill {
-    /// The lines, by service.
     pub lines: Vec<Line>,
-    /// The sum of each service's lines.
     pub services: BTreeMap<Service, Decimal>,
-    /// The sum of the lines.
     pub total: Decimal,
 }
 
 /// A billed service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
     /// Amazon DynamoDB, with the backups that AWS Backup makes of it.
-    #[serde(rename = "DynamoDB")]
     DynamoDb,
-    /// Amazon API Gateway.
-    #[serde(rename = "HTTP API")]
     HttpApi,
-    /// AWS Lambda.
     Lambda,
-    /// Amazon EventBridge.
     EventBridge,
-    /// Amazon SQS.
-    #[serde(rename = "SQS")]
     Sqs,
-    /// AWS Secrets Manager.
-    #[serde(rename = "Secrets Manager")]
     SecretsManager,
-    /// Amazon CloudWatch, with its logs.
     CloudWatch,
-    /// Data transfer out of AWS.
     Transfer,
-    /// AWS X-Ray.
-    #[serde(rename = "X-Ray")]
     XRay,
-    /// Amazon S3.
     S3,
 }
 
 /// One line of a bill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The billed service.
     pub service: Service,
-    /// The billed item.
     pub what: &'static str,
-    /// The quantity.
     pub quantity: Decimal,
-    /// The unit of the quantity.
     pub unit: &'static str,
     /// The amount, rounded to the cent.
     pub usd: Decimal,
 }
 
 /// The billing mode of the table's capacity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// On demand.
     OnDemand,
     /// Provisioned, with autoscaling, at the profile's utilization.
     Autoscaled,
@@ -92,12 +66,9 @@ pub enum Mode {
 }
 
 /// The table's class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// `STANDARD`.
     Standard,
-    /// `STANDARD_INFREQUENT_ACCESS`.
     InfrequentAccess,
 }
 
@@ -110,7 +81,6 @@ pub(super) struct Payer<'a> {
 }
 
 impl Bill {
-    /// A bill of these lines.
     pub(super) fn of(mut lines: Vec<Line>) -> Self {
         lines.sort_by_key(|line| line.service);
         let mut services = BTreeMap::new();

@@ -80,7 +80,6 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Uni
     let each = charge("get-order", "found")? + UnitsByIndex::reading(in_its_day);
 
     // All customers order equally often, and none twice within these days.
-    let share = |some, all| share(some, all).unwrap_or_default();
     let (customers, products) = (recent.min(kept.customers), (recent * order.lines).min(kept.products));
     // An order in a terminal state does not change any more, so an eventually consistent read is enough. Orders are
     // assumed to reach a terminal state within these days; until then the header is read again.

@@ -13,6 +13,10 @@ use super::billing_mode::Units;
 use super::month::{SECONDS_PER_DAY, SECONDS_PER_HOUR};
 use super::profile::Parameter;
 
+/// The templates of this workspace.
+pub const TEMPLATE: &str = include_str!("../../../template.yaml");
+pub const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
+
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;
 
@@ -31,37 +35,26 @@ const SYSTEM_LOG_BYTES: Decimal = dec!(428);
 /// The billed settings of `template.yaml` and `stacks/operations.yaml`.
 #[derive(Debug, Clone)]
 pub struct Deployment {
-    /// The functions, by name.
     pub functions: BTreeMap<String, Function>,
     /// Whether the billing mode is `PAY_PER_REQUEST`.
     pub is_on_demand: bool,
-    /// Whether the table class is `STANDARD`.
     pub is_standard: bool,
-    /// Whether the architecture is `arm64`.
     pub is_arm: bool,
     /// The minimum capacity of the table and of each index, if provisioned.
     pub least: Units,
-    /// The target utilization of autoscaling, from 0 to 1.
     pub target_utilization: Decimal,
-    /// The days for which a backup is kept.
     pub backup_days: Decimal,
     /// The days from one backup to the next, or `None` for a month.
     pub days_between_backups: Option<Decimal>,
     /// The bytes of Lambda's own log lines for a call that succeeds.
     pub system_log_bytes: Decimal,
-    /// The days for which logs are kept.
     pub log_retention_days: Decimal,
-    /// The most read units a second of the comparison of counts.
     pub reconcile_read_units: Decimal,
-    /// The number of partitions for the orders of a status.
     pub status_shards: u8,
-    /// The number of partitions for the lines of a product.
     pub product_shards: u8,
-    /// The number of partitions for the views of a product.
     pub view_shards: u32,
     /// The metrics of alarms. Each is billed.
     pub alarm_metrics: u64,
-    /// The number of dashboards.
     pub dashboards: u64,
     /// What is off by default.
     pub options: Options,
@@ -73,11 +66,8 @@ pub struct Deployment {
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Options {
-    /// Whether calls are traced.
     pub is_traced: bool,
-    /// Whether the keys are recorded that are throttled most.
     pub records_throttled_keys: bool,
-    /// Whether the table is exported each day.
     pub is_exported: bool,
     /// Whether products are indexed for search. The cluster itself is not in the bill.
     pub is_searched: bool,
@@ -86,13 +76,10 @@ pub struct Options {
 /// The billed settings of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// The memory in MB.
     pub memory_mb: u64,
-    /// Whether the function has a route.
     pub has_route: bool,
     /// The batching window, if the function consumes the stream.
     pub batching_window_seconds: Option<u64>,
-    /// The timeout of a call.
     pub timeout_seconds: u64,
     /// The seconds from one invocation to the next, if a schedule invokes it.
     pub interval_seconds: Option<Decimal>,
@@ -162,7 +149,6 @@ impl Deployment {
         })
     }
 
-    /// The function with this name.
     pub fn function(&self, name: &str) -> Result<&Function> {
         self.functions.get(name).with_context(|| format!("template.yaml has no function {name}"))
     }
@@ -254,9 +240,6 @@ fn metrics(alarm: &Yaml) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TEMPLATE: &str = include_str!("../../../template.yaml");
-    const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
 
     fn deployed(parameters: &str) -> Result<Deployment> {
         Deployment::read(TEMPLATE, OPERATIONS, &yaml_serde::from_str(parameters).unwrap())

@@ -43,9 +43,9 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     })
 }
 
-/// The share of a part, from 0 to 1. `None` if the whole is zero.
-fn share(part: Decimal, all: Decimal) -> Option<Decimal> {
-    (!all.is_zero()).then(|| part / all)
+/// The share of a part, from 0 to 1. Nothing has no parts.
+fn share(part: Decimal, all: Decimal) -> Decimal {
+    if all.is_zero() { Decimal::ZERO } else { part / all }
 }
 
 #[cfg(test)]

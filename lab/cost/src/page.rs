@@ -5,14 +5,12 @@ use std::fmt::Write as _;
 use rust_decimal::{Decimal, dec};
 
 use super::bill::{ALARMS_OF_EXPORTS, Bill, Service};
-use super::deployment::Deployment;
+use super::deployment::{Deployment, OPERATIONS, TEMPLATE};
 use super::estimate::{Choice, Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
 use super::show::{dollars, number};
 
-const TEMPLATE: &str = include_str!("../../../template.yaml");
-const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
 const ANALYTICS: &str = include_str!("../../../stacks/analytics.yaml");
 
 /// Settings of a deployment, and what they give up or give.

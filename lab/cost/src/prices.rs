@@ -18,18 +18,13 @@ pub const SHIPPED: &str = include_str!("../prices/us-east-1-2026-11.yaml");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceList {
-    /// The Region.
     pub region: String,
     /// The day of the oldest source. Later changes of prices may be missing.
     pub date: String,
-    /// The hours of a month.
     #[serde(rename = "hours_per_month")]
     pub month: Month,
-    /// The sources of the prices, by name.
     pub sources: BTreeMap<String, Source>,
-    /// The table.
     pub dynamodb: DynamoDb,
-    /// The functions.
     pub lambda: Lambda,
     /// A request to the gateway, of up to 512 KB with its answer.
     pub http_api_request: Price,
@@ -37,15 +32,12 @@ pub struct PriceList {
     pub sqs_request: Price,
     /// A custom event on a bus, of up to 64 KB.
     pub event: Price,
-    /// Logs, metrics, alarms and dashboards.
     pub cloudwatch: CloudWatch,
     /// A gigabyte in S3's standard class.
     pub s3_gb_month: Price,
-    /// A secret, kept for a month.
     pub secret_month: Price,
     /// Data transfer to the internet.
     pub out_gb: Price,
-    /// A recorded trace.
     pub trace: Price,
 }
 
@@ -65,9 +57,7 @@ pub struct Source {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DynamoDb {
-    /// The prices of the standard class.
     pub standard: TableClassPrices,
-    /// The prices of the infrequent-access class.
     pub infrequent_access: TableClassPrices,
     /// Point-in-time recovery, by the size of the table without its indexes.
     pub recovery_gb_month: Price,
@@ -97,7 +87,6 @@ pub struct TableClassPrices {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lambda {
-    /// A call.
     pub request: Price,
     /// A second of a call with a gigabyte of memory, on Graviton.
     pub arm64_gb_second: Price,
@@ -111,13 +100,9 @@ pub struct Lambda {
 pub struct CloudWatch {
     /// A gigabyte of logs, written.
     pub log_gb: Price,
-    /// The same, kept for a month.
     pub log_storage_gb_month: Price,
-    /// A custom metric.
     pub metric_month: Price,
-    /// A metric of an alarm.
     pub alarm_metric_month: Price,
-    /// A dashboard.
     pub dashboard_month: Price,
     /// A rule of Contributor Insights for DynamoDB.
     pub insight_rule_month: Price,

@@ -19,27 +19,16 @@ pub const EXAMPLE: &str = include_str!("example.yaml");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The number of placed orders.
     pub orders: Decimal,
-    /// The ratio of the load in the busiest minutes to the mean.
     pub peak_to_mean: Decimal,
-    /// The average order.
     pub order: Order,
-    /// Calls for each order, by function, or by function and case with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
-    /// Views of products.
     pub views: Views,
-    /// The sizes of items.
     pub sizes: Sizes,
-    /// The content of the table at the end of the month.
     pub kept: Kept,
-    /// The duration, logs and response size of calls.
     pub call: Call,
-    /// The number of shards of the stream.
     pub stream_shards: Decimal,
-    /// The mean utilization of provisioned capacity, from 0 to 1.
     pub utilization: Decimal,
-    /// Parameters of the template with other values than the defaults.
     pub parameters: BTreeMap<String, Parameter>,
 }
 
@@ -47,15 +36,10 @@ pub struct Profile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The number of lines.
     pub lines: Decimal,
-    /// The share of orders with a discount code.
     pub with_discount: Decimal,
-    /// The share of orders with a gift card.
     pub with_gift_card: Decimal,
-    /// The share of orders that are queued for lack of capacity.
     pub queued: Decimal,
-    /// The share of orders that are paid by card, through the payment provider.
     pub by_card: Decimal,
 }
 
@@ -63,11 +47,8 @@ pub struct Order {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Views {
-    /// Views for each placed order.
     pub per_order: Decimal,
-    /// Views in one request, each of another product.
     pub per_request: Decimal,
-    /// Whether only the first view of a visitor and day is counted.
     pub once_a_day: bool,
 }
 
@@ -75,15 +56,10 @@ pub struct Views {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Bytes of an id that the shop chooses.
     pub id_bytes: u16,
-    /// Bytes of a name.
     pub name_bytes: u16,
-    /// Bytes of a product's description.
     pub description_bytes: u16,
-    /// Lines of a cart.
     pub cart_lines: u16,
-    /// Items on a page of a list.
     pub items_per_page: u8,
 }
 
@@ -91,11 +67,8 @@ pub struct Sizes {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    /// The number of months of orders.
     pub order_months: Decimal,
-    /// Profiles.
     pub customers: Decimal,
-    /// Products.
     pub products: Decimal,
 }
 
@@ -103,11 +76,8 @@ pub struct Kept {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// Billed milliseconds, by function, and `usually` for the others.
     pub milliseconds: BTreeMap<String, Decimal>,
-    /// Bytes of logs of a call: the function's own lines and the access log, without Lambda's lines.
     pub log_bytes: Decimal,
-    /// Bytes of a response.
     pub answer_bytes: Decimal,
 }
 
@@ -115,9 +85,7 @@ pub struct Call {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Parameter {
-    /// A whole number.
     Number(u64),
-    /// Any other value.
     Text(String),
 }
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use rust_decimal::Decimal;
 
 use super::bill::{Class, Mode, Service, to_the_cent};
-use super::estimate::{ComparisonTime, Estimate, Thresholds};
+use super::estimate::{ComparisonTime, Estimate};
 use super::share;
 
 impl Display for Estimate {
@@ -24,8 +24,7 @@ impl Display for Estimate {
 
         let mut table = Table::new([Left, Right, Right], ["service", "USD", "share"]);
         for (service, usd) in &bill.services {
-            let share = share(*usd, bill.total).unwrap_or_default();
-            table.row([service.to_string(), dollars(*usd), percent(share)]);
+            table.row([service.to_string(), dollars(*usd), percent(share(*usd, bill.total))]);
         }
         writeln!(f, "{table}")?;
 
@@ -41,7 +40,7 @@ impl Display for Estimate {
             let (part, total) = (dollars(choice.capacity_and_storage), dollars(choice.total));
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
         }
-        writeln!(f, "{table}\n{}", self.thresholds)?;
+        writeln!(f, "{table}")?;
         let ComparisonTime { days, units_for_one_day } = &self.comparison;
         if *days > Decimal::ONE {
             let (days, units) = (number(*days), number(*units_for_one_day));
@@ -64,24 +63,6 @@ impl Display for Estimate {
             table.row([function.name.clone(), calls, reads, writes, gb_seconds]);
         }
         write!(f, "\n{table}")
-    }
-}
-
-impl Display for Thresholds {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.break_even_utilization {
-            Some(utilization) => writeln!(
-                f,
-                "Provisioned capacity is cheaper when more than {} of it is in use on average.",
-                percent(utilization)
-            )?,
-            None => writeln!(f, "Provisioned capacity is never cheaper: its alarms cost more than all requests.")?,
-        }
-        let (at_peak, stated) = (percent(self.utilization_for_the_peak), percent(self.utilization));
-        writeln!(f, "Sized for the peak it would be {at_peak}; with autoscaling the profile says {stated}.")?;
-        let (least, here) = (percent(self.break_even_storage_share), percent(self.storage_share));
-        writeln!(f, "On demand, infrequent access is cheaper when storage is more than {least} of what storage and")?;
-        writeln!(f, "requests cost together. Here it is {here}.")
     }
 }
 

@@ -27,12 +27,10 @@ impl UnitsByIndex {
         Self(read.map(|read| Units { read, write: Decimal::ZERO }))
     }
 
-    /// The sum of the read units.
     pub fn read(&self) -> Decimal {
         self.0.iter().map(|units| units.read).sum()
     }
 
-    /// The sum of the write units.
     pub fn write(&self) -> Decimal {
         self.0.iter().map(|units| units.write).sum()
     }

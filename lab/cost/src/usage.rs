@@ -41,45 +41,33 @@ const COMPRESSED: Decimal = dec!(0.15);
 /// A month's usage.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
-    /// The calls of each function, with or without a route.
     pub calls: BTreeMap<String, Calls>,
-    /// Requests to the API.
     pub http_requests: Decimal,
-    /// Traces of calls.
     pub traces: Decimal,
     /// The size of the table at the end of the month.
     pub table_gb: Decimal,
-    /// The size of its indexes.
     pub indexes_gb: Decimal,
-    /// Requests to the queues of orders and of payments.
     pub sqs_requests: Decimal,
     /// The size of the changes that are exported, at most: that of all write units of the table. A transaction consumes
     /// two units for what a plain write changes by one.
     pub exported_gb: Decimal,
     /// The size of all exports so far, compressed, if the table was exported since the first order that it has.
     pub exports_gb: Decimal,
-    /// Secrets with keys.
     pub secrets: Decimal,
-    /// Events on the bus.
     pub events: Decimal,
-    /// The volume of logs.
     pub log_gb: Decimal,
-    /// Metrics of Till's own.
     pub metrics: Decimal,
     /// The volume of responses of the API to the internet.
     pub out_gb: Decimal,
-    /// The comparison of counts with orders.
     pub comparison: Comparison,
 }
 
 /// The calls of a function in a month.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Calls {
-    /// The number of calls.
     pub count: Decimal,
     /// The billed duration, multiplied by the memory.
     pub gb_seconds: Decimal,
-    /// The units that they consume.
     pub units: UnitsByIndex,
 }
 
