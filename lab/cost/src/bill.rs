@@ -120,6 +120,9 @@ impl Payer<'_> {
 
     /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
+        use Service::{
+            CloudWatch, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay,
+        };
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =
@@ -128,72 +131,42 @@ impl Payer<'_> {
         // Each backup is a copy of the whole table.
         let between = deployment.days_between_backups.unwrap_or(prices.month.days());
         let backups = usage.table_gb * deployment.backup_days / between;
-        let alarms = Decimal::from(deployment.alarm_metrics);
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
+        let keys = "the payment provider's keys";
         let mut lines = vec![
-            Line::new(
-                Service::DynamoDb,
-                "recovery to any second",
-                usage.table_gb,
-                "GB-months",
-                &dynamodb.recovery_gb_month,
-            ),
-            Line::new(Service::DynamoDb, "backups", backups, "GB-months", &dynamodb.backup_gb_month),
-            Line::new(Service::HttpApi, "requests", usage.http_requests, "requests", &prices.http_api_request),
-            Line::new(Service::Lambda, "requests", calls, "calls", &prices.lambda.request),
-            Line::new(Service::Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
-            Line::new(Service::EventBridge, "events", usage.events, "events", &prices.event),
-            Line::new(Service::Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs_request),
-            Line::new(
-                Service::SecretsManager,
-                "the payment provider's keys",
-                usage.secrets,
-                "secrets",
-                &prices.secret_month,
-            ),
-            Line::new(Service::CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
-            Line::new(Service::CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
-            Line::new(Service::CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
-            Line::new(Service::CloudWatch, "alarms", alarms, "metrics", &cloudwatch.alarm_metric_month),
-            Line::new(
-                Service::CloudWatch,
-                "dashboard",
-                deployment.dashboards.into(),
-                "dashboards",
-                &cloudwatch.dashboard_month,
-            ),
-            Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.out_gb),
+            (DynamoDb, "recovery to any second", usage.table_gb, "GB-months", &dynamodb.recovery_gb_month),
+            (DynamoDb, "backups", backups, "GB-months", &dynamodb.backup_gb_month),
+            (HttpApi, "requests", usage.http_requests, "requests", &prices.http_api_request),
+            (Lambda, "requests", calls, "calls", &prices.lambda.request),
+            (Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
+            (EventBridge, "events", usage.events, "events", &prices.event),
+            (Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs_request),
+            (SecretsManager, keys, usage.secrets, "secrets", &prices.secret_month),
+            (CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
+            (CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
+            (CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
+            (CloudWatch, "alarms", deployment.alarm_metrics.into(), "metrics", &cloudwatch.alarm_metric_month),
+            (CloudWatch, "dashboard", deployment.dashboards.into(), "dashboards", &cloudwatch.dashboard_month),
+            (Transfer, "to the internet", usage.out_gb, "GB", &prices.out_gb),
         ];
-        lines.extend(self.options());
-        lines
-    }
-
-    /// The lines of the options that are off by default.
-    fn options(&self) -> Vec<Line> {
-        let Self { prices, deployment, usage, .. } = self;
-        let mut lines = Vec::new();
+        // What is off by default.
         if deployment.options.is_exported {
-            let alarm = &prices.cloudwatch.alarm_metric_month;
-            lines.push(Line::new(
-                Service::DynamoDb,
-                "exports, at most",
-                usage.exported_gb,
-                "GB",
-                &prices.dynamodb.export_gb,
-            ));
-            let kept = usage.exports_gb;
-            lines.push(Line::new(Service::S3, "exports kept, at most", kept, "GB-months", &prices.s3_gb_month));
             let alarms = ALARMS_OF_EXPORTS.into();
-            lines.push(Line::new(Service::CloudWatch, "alarms of exports", alarms, "metrics", alarm));
+            lines.extend([
+                (DynamoDb, "exports, at most", usage.exported_gb, "GB", &dynamodb.export_gb),
+                (S3, "exports kept, at most", usage.exports_gb, "GB-months", &prices.s3_gb_month),
+                (CloudWatch, "alarms of exports", alarms, "metrics", &cloudwatch.alarm_metric_month),
+            ]);
         }
         if deployment.options.is_traced {
-            lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.trace));
+            lines.push((XRay, "traces", usage.traces, "traces", &prices.trace));
         }
         if deployment.options.records_throttled_keys {
-            let rule = &prices.cloudwatch.insight_rule_month;
-            lines.push(Line::new(Service::CloudWatch, "throttled keys", INSIGHT_RULES.into(), "rules", rule));
+            let rules = INSIGHT_RULES.into();
+            lines.push((CloudWatch, "throttled keys", rules, "rules", &cloudwatch.insight_rule_month));
         }
-        lines
+        let line = |(service, what, quantity, unit, price)| Line::new(service, what, quantity, unit, price);
+        lines.into_iter().map(line).collect()
     }
 
     pub(super) fn class(&self, class: Class) -> &TableClassPrices {
