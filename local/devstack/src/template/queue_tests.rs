@@ -1,3 +1,4 @@
+use crate::template::tests::refused;
 use crate::template::{Queue, QueueSource, Redrive, Template};
 
 const SOUND: &str = r"
@@ -44,14 +45,6 @@ Resources:
             ScalingConfig: { MaximumConcurrency: 2 }
             FunctionResponseTypes: [ReportBatchItemFailures]
 ";
-
-/// The one line that a user would read about the sound template with this in it changed.
-fn error_with(from: &str, to: &str) -> String {
-    assert!(SOUND.contains(from), "{from} is not in the sound template");
-    let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
-    assert!(!error.contains('\n'), "more than one line: {error}");
-    error
-}
 
 #[test]
 fn queues_come_with_their_attributes_dead_letters_first() {
@@ -110,91 +103,83 @@ fn references_to_a_queue_are_its_url_its_arn_and_its_name() {
 }
 
 #[test]
-fn an_attribute_that_a_queue_does_not_have_is_named() {
-    assert_eq!(
-        error_with("${ImportQueue.QueueName}", "${ImportQueue.Name}"),
-        "AddNote: Environment.Variables.NAME: ImportQueue: a queue has no attribute Name: it has Arn, QueueName and \
-         QueueUrl"
-    );
-}
-
-#[test]
-fn a_number_that_is_none_is_named() {
-    assert_eq!(
-        error_with("VisibilityTimeout: 95", "VisibilityTimeout: long"),
-        "ImportQueue: VisibilityTimeout: \"long\" is not a whole number"
-    );
-}
-
-#[test]
-fn dead_letters_that_go_nowhere_are_named() {
-    assert_eq!(
-        error_with("!GetAtt DeadLetters.Arn", "arn:aws:sqs:us-east-1:1:gone"),
-        "ImportQueue: RedrivePolicy: deadLetterTargetArn: arn:aws:sqs:us-east-1:1:gone is no queue here"
-    );
-    assert_eq!(error_with(", maxReceiveCount: 5", ""), "ImportQueue: RedrivePolicy: maxReceiveCount is missing");
-}
-
-#[test]
-fn dead_letters_of_two_queues_in_one_are_refused() {
+fn a_mistake_is_named_with_its_place() {
     let second = "  SecondQueue:
     Type: AWS::SQS::Queue
     Properties: { RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 } }
   DeadLetters:";
-    assert_eq!(
-        error_with("  DeadLetters:", second),
-        "SecondQueue: RedrivePolicy: dead has the dead letters of ImportQueue already, and the laptop stack redrives to \
-         one queue"
-    );
-}
-
-#[test]
-fn an_event_of_a_queue_that_is_not_there_is_named() {
-    assert_eq!(
-        error_with("Queue: !GetAtt ImportQueue.Arn\n", "Queue: arn:of:another\n"),
-        "ImportNotes: Events.Queue: Queue: arn:of:another is no queue of this template"
-    );
-}
-
-#[test]
-fn a_visibility_timeout_below_six_function_timeouts_and_the_window_is_refused() {
-    assert_eq!(
-        error_with("VisibilityTimeout: 95", "VisibilityTimeout: 94"),
-        "ImportNotes: Events.Queue: Queue: VisibilityTimeout of ImportQueue is 94 s, below 95 s, which is 6 times the \
-         function's timeout and the batching window"
-    );
-}
-
-#[test]
-fn a_queue_that_gives_up_before_five_receives_is_refused_as_a_source() {
-    assert_eq!(
-        error_with("maxReceiveCount: 5", "maxReceiveCount: 4"),
-        "ImportNotes: Events.Queue: Queue: maxReceiveCount of ImportQueue is 4: below 5, messages die although nothing is \
-         wrong with them"
-    );
-}
-
-#[test]
-fn an_sqs_event_that_lambda_would_refuse_is_refused() {
-    let refused = |from: &str, to: &str, expected: &str| {
-        assert_eq!(error_with(from, to), format!("ImportNotes: Events.Queue: {expected}"));
-    };
-    let concurrency = "ScalingConfig: MaximumConcurrency";
-    refused("MaximumConcurrency: 2", "MaximumConcurrency: 1", &format!("{concurrency}: 1 is not within 2 to 1000"));
     refused(
-        "MaximumConcurrency: 2",
-        "MaximumConcurrency: 1001",
-        &format!("{concurrency}: 1001 is not within 2 to 1000"),
+        SOUND,
+        &[
+            (
+                "${ImportQueue.QueueName}",
+                "${ImportQueue.Name}",
+                "AddNote: Environment.Variables.NAME: ImportQueue: a queue has no attribute Name: it has Arn, QueueName and \
+                 QueueUrl",
+            ),
+            (
+                "VisibilityTimeout: 95",
+                "VisibilityTimeout: long",
+                "ImportQueue: VisibilityTimeout: \"long\" is not a whole number",
+            ),
+            (
+                "!GetAtt DeadLetters.Arn",
+                "arn:aws:sqs:us-east-1:1:gone",
+                "ImportQueue: RedrivePolicy: deadLetterTargetArn: arn:aws:sqs:us-east-1:1:gone is no queue here",
+            ),
+            (", maxReceiveCount: 5", "", "ImportQueue: RedrivePolicy: maxReceiveCount is missing"),
+            (
+                "  DeadLetters:",
+                second,
+                "SecondQueue: RedrivePolicy: dead has the dead letters of ImportQueue already, and the laptop stack \
+                 redrives to one queue",
+            ),
+        ],
     );
-    refused("BatchSize: 20", "BatchSize: 0", "BatchSize: 0 is not within 1 to 10000");
-    refused(
-        "MaximumBatchingWindowInSeconds: 5",
-        "MaximumBatchingWindowInSeconds: 0",
-        "BatchSize: 20 is above 10 and needs MaximumBatchingWindowInSeconds of at least 1",
-    );
-    refused(
-        "[ReportBatchItemFailures]",
-        "[ReportBatchItemFailure]",
-        "FunctionResponseTypes: ReportBatchItemFailure is not ReportBatchItemFailures, the only one there is",
-    );
+}
+
+#[test]
+fn an_sqs_event_that_lambda_would_refuse_or_that_loses_messages_is_refused() {
+    let cases = [
+        (
+            "Queue: !GetAtt ImportQueue.Arn\n",
+            "Queue: arn:of:another\n",
+            "Queue: arn:of:another is no queue of this template",
+        ),
+        (
+            "VisibilityTimeout: 95",
+            "VisibilityTimeout: 94",
+            "Queue: VisibilityTimeout of ImportQueue is 94 s, below 95 s, which is 6 times the function's timeout and the \
+             batching window",
+        ),
+        (
+            "maxReceiveCount: 5",
+            "maxReceiveCount: 4",
+            "Queue: maxReceiveCount of ImportQueue is 4: below 5, messages die although nothing is wrong with them",
+        ),
+        (
+            "MaximumConcurrency: 2",
+            "MaximumConcurrency: 1",
+            "ScalingConfig: MaximumConcurrency: 1 is not within 2 to 1000",
+        ),
+        (
+            "MaximumConcurrency: 2",
+            "MaximumConcurrency: 1001",
+            "ScalingConfig: MaximumConcurrency: 1001 is not within 2 to 1000",
+        ),
+        ("BatchSize: 20", "BatchSize: 0", "BatchSize: 0 is not within 1 to 10000"),
+        (
+            "MaximumBatchingWindowInSeconds: 5",
+            "MaximumBatchingWindowInSeconds: 0",
+            "BatchSize: 20 is above 10 and needs MaximumBatchingWindowInSeconds of at least 1",
+        ),
+        (
+            "[ReportBatchItemFailures]",
+            "[ReportBatchItemFailure]",
+            "FunctionResponseTypes: ReportBatchItemFailure is not ReportBatchItemFailures, the only one there is",
+        ),
+    ];
+    for (from, to, error) in cases {
+        refused(SOUND, &[(from, to, &format!("ImportNotes: Events.Queue: {error}"))]);
+    }
 }

@@ -33,17 +33,9 @@ Resources:
             FilterCriteria: { Filters: [{ Pattern: '{ "eventName": ["INSERT"] }' }] }
 "#;
 
-/// The error message for the valid template with this change.
-fn error_with(from: &str, to: &str) -> String {
-    assert!(SOUND.contains(from), "{from} is not in the sound template");
-    let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
-    assert!(!error.contains('\n'), "more than one line: {error}");
-    error
-}
-
 /// Asserts that the change is refused with this message about the event.
 fn refused(from: &str, to: &str, expected: &str) {
-    assert_eq!(error_with(from, to), format!("CountNotes: Events.Stream: {expected}"));
+    super::super::tests::refused(SOUND, &[(from, to, &format!("CountNotes: Events.Stream: {expected}"))]);
 }
 
 #[test]
