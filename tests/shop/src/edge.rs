@@ -13,13 +13,13 @@ use devstack::fault_proxy::serve_or_cut;
 use http_body_util::{BodyExt as _, Full};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CachePolicy};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderValue, IF_NONE_MATCH, TRANSFER_ENCODING,
-};
+use hyper::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request, Response, StatusCode};
 use reqwest::Client as Http;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+
+use crate::wire::forward;
 
 /// The header that says whether the gateway was asked.
 pub const VERDICT: &str = "x-cache";
@@ -162,24 +162,8 @@ impl Cache {
         Ok(told(for_client(condition.as_ref(), answer), "miss"))
     }
 
-    async fn forward(
-        &self,
-        method: Method,
-        path: &str,
-        mut headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<Bytes>, Cut> {
-        for name in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-            headers.remove(name);
-        }
-        let sent = self.http.request(method, format!("{}{path}", self.origin)).headers(headers).body(body);
-        let answer = sent.send().await.map_err(Cut::other)?;
-        let (status, mut headers) = (answer.status(), answer.headers().clone());
-        for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-            headers.remove(name);
-        }
-        let mut answer = Response::new(answer.bytes().await.map_err(Cut::other)?);
-        (*answer.status_mut(), *answer.headers_mut()) = (status, headers);
+    async fn forward(&self, method: Method, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response<Bytes>, Cut> {
+        let answer = forward(&self.http, format!("{}{path}", self.origin), method, headers, body).await?;
         self.count(|counts| counts.forwarded += 1);
         Ok(answer)
     }

@@ -11,7 +11,7 @@ use devstack::fault_proxy::serve_or_cut;
 use fastrand::Rng;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use hyper::{Method, Request, Response, StatusCode};
 use reqwest::Client as Http;
 use tokio::net::TcpListener;
@@ -203,22 +203,33 @@ impl Line {
     }
 
     async fn forward(&self, sent: Sent) -> Result<Response<Full<Bytes>>, Cut> {
-        let Sent { method, path, mut headers, body } = sent;
-        for stale in [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
-            headers.remove(stale);
-        }
-        let request = self.http.request(method, format!("{}{path}", self.upstream)).headers(headers).body(body);
-        let answer = request.send().await.map_err(Cut::other)?;
+        let Sent { method, path, headers, body } = sent;
+        let answer = forward(&self.http, format!("{}{path}", self.upstream), method, headers, body).await?;
         self.statuses.lock().unwrap_or_else(PoisonError::into_inner).push(answer.status().as_u16());
-        let mut response = Response::builder().status(answer.status());
-        for (name, value) in answer.headers() {
-            if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
-                response = response.header(name, value);
-            }
-        }
-        let body = answer.bytes().await.map_err(Cut::other)?;
-        response.body(Full::from(body)).map_err(Cut::other)
+        Ok(answer.map(Full::new))
     }
+}
+
+/// Sends a request to this URL, and returns its answer, both without what is about one connection alone.
+pub(crate) async fn forward(
+    http: &Http,
+    url: String,
+    method: Method,
+    mut headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response<Bytes>, Cut> {
+    const OF_THE_CONNECTION: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING];
+    for name in OF_THE_CONNECTION {
+        headers.remove(name);
+    }
+    let answer = http.request(method, url).headers(headers).body(body).send().await.map_err(Cut::other)?;
+    let (status, mut headers) = (answer.status(), answer.headers().clone());
+    for name in OF_THE_CONNECTION {
+        headers.remove(name);
+    }
+    let mut answer = Response::new(answer.bytes().await.map_err(Cut::other)?);
+    (*answer.status_mut(), *answer.headers_mut()) = (status, headers);
+    Ok(answer)
 }
 
 /// A request under way. It ends when this is dropped.
