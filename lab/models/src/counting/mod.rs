@@ -41,8 +41,6 @@ pub struct Stream {
     left: Left,
     /// Whether a shard is delivered only after its parent, as Lambda does. The invariants do not need that.
     parents_first: bool,
-    /// Lambda's handling of a batch whose consumer crashed.
-    pub halves: Halves,
     /// A planted bug that the invariants must find.
     bug: Option<Bug>,
 }
@@ -51,17 +49,6 @@ pub struct Stream {
 struct Written {
     number: SequenceNumber,
     change: Option<Change>,
-}
-
-/// Lambda's handling of a batch whose consumer crashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halves {
-    /// Lambda delivers the whole batch again, as the template configures.
-    Never,
-    /// Lambda delivers the first half, and then the second.
-    InOrder,
-    /// Lambda delivers the halves in any order.
-    InAnyOrder,
 }
 
 /// Known bugs.
@@ -160,8 +147,8 @@ pub enum Action {
     Lose(usize),
     /// The consumer's transaction is delayed, and it retries.
     Delay(usize),
-    /// The consumer crashes. `second_half_first`: Lambda then begins with the second half of its batch.
-    Crash { run: usize, second_half_first: bool },
+    /// The consumer crashes. Lambda delivers the whole batch again: the template does not bisect.
+    Crash(usize),
     /// A delayed transaction takes effect.
     Arrive(usize),
     /// The consumer's transaction conflicts with another one, and it parks.
@@ -236,10 +223,7 @@ impl Model for Stream {
                 actions.push(Action::Conflict(at));
             }
             if state.left.crashes > 0 {
-                actions.push(Action::Crash { run: at, second_half_first: false });
-                if self.halves == Halves::InAnyOrder && run.is_awaited && run.to - run.from > 1 {
-                    actions.push(Action::Crash { run: at, second_half_first: true });
-                }
+                actions.push(Action::Crash(at));
             }
         }
         actions.extend((0..state.late.len()).map(Action::Arrive));
@@ -278,12 +262,11 @@ impl Model for Stream {
                 let late = self.late(run.shard, &step);
                 state.late.push(late);
             }
-            Action::Crash { run, second_half_first } => {
+            Action::Crash(run) => {
                 state.left.crashes -= 1;
                 let run = state.runs.remove(run);
                 if run.is_awaited {
-                    let source = &mut state.sources[usize::from(run.shard)];
-                    source.failed(run.from, run.to, self.halves != Halves::Never, second_half_first);
+                    state.sources[usize::from(run.shard)].again(run.from, run.to);
                 }
             }
             Action::Arrive(at) => {
