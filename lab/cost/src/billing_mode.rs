@@ -32,7 +32,6 @@ impl Cost {
     }
 }
 
-/// The cost on demand.
 pub fn on_demand(places: &[Units], prices: &TableClassPrices) -> Cost {
     Cost {
         reads: prices.read_request.of(places.iter().map(|units| units.read).sum()),

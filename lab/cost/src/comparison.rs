@@ -27,7 +27,6 @@ pub(super) const RECONCILE: &str = "reconcile-counts";
 /// The comparison of the last days, which begins each day unless the last one is still running.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Comparison {
-    /// The units of one comparison.
     pub units: UnitsByIndex,
     /// The duration of one comparison in days.
     pub days: Decimal,
@@ -56,13 +55,11 @@ impl Comparison {
         Ok(Self { units, days, pace, invocations })
     }
 
-    /// The units of a month.
     pub(super) fn units_a_month(&self, month: Month) -> UnitsByIndex {
         self.units * (month.days() / self.days.max(Decimal::ONE))
     }
 }
 
-/// The units of one comparison.
 fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<UnitsByIndex> {
     let sample = Sample::new(profile.typical(deployment)).context("sizes")?;
     let [header, line] = [Kind::Order(OrderStatus::Delivered), Kind::OrderItem].map(|kind| of_kind(&sample, kind));

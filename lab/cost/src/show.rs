@@ -113,7 +113,6 @@ pub fn number(quantity: Decimal) -> String {
     grouped(rounded.normalize())
 }
 
-/// A share, in percent.
 pub fn percent(share: Decimal) -> String {
     format!("{:.1} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
 }

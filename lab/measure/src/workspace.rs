@@ -12,7 +12,6 @@ use table::{ProductShards, StatusShards, ViewShards};
 /// The access key of the stack's operator, who is not a function, so no role limits the calls.
 const OPERATOR: &str = "operator";
 
-/// The workspace's template.
 pub(crate) fn template() -> Result<Template> {
     local::template(&read("template.yaml")?.1).context("template.yaml")
 }
@@ -20,11 +19,8 @@ pub(crate) fn template() -> Result<Template> {
 /// The template's numbers of shards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shards {
-    /// The orders of a status.
     pub(crate) status: u8,
-    /// The lines of a product.
     pub(crate) products: u8,
-    /// The views of a product.
     pub(crate) views: u8,
 }
 

@@ -93,7 +93,6 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     text::parse(RECORDED).unwrap_or_else(|error| panic!("operations.txt: {error}"))
 });
 
-/// All operations.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter()
 }

@@ -42,7 +42,6 @@ const RETURNED: usize = 10;
 pub(super) const GIFT_CARD: &str = "GIFT";
 pub(super) const DISCOUNT: &str = "TEN";
 
-/// The shop.
 pub(super) struct Shop {
     orders: usize,
     customers: usize,
@@ -67,7 +66,6 @@ impl Shop {
         Ok(Self { orders, customers, shards: Shards::deployed()?, euro: Currency::try_from("EUR".to_owned())? })
     }
 
-    /// The number of orders.
     pub(super) fn orders(&self) -> usize {
         self.orders
     }
@@ -289,7 +287,6 @@ fn popular(ranks: usize, number: f64) -> usize {
 }
 
 impl Placed {
-    /// The items of the order.
     pub(super) fn items(&self) -> Result<Vec<Item>> {
         let mut items = vec![write_item(&self.order)?, write_item(&self.line)?, write_item(&self.invoice)?];
         items.extend(self.flag.as_ref().map(write_item).transpose()?);

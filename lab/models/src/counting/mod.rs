@@ -35,7 +35,6 @@ pub struct Stream {
     sums: Vec<Vec<Counts>>,
     /// The lines of every order.
     lines: Vec<(OrderId, Vec<OrderLine>)>,
-    /// The most counters of one step.
     most_counters: usize,
     /// The number of possible faults of each kind.
     left: Left,
@@ -71,7 +70,6 @@ pub enum Bug {
 /// The remaining faults of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
-    /// A consumer crashes.
     pub crashes: u8,
     /// A request fails, and the consumer reports the failure.
     pub failures: u8,
@@ -161,7 +159,6 @@ pub enum Action {
     LoseFold(usize),
     /// The transaction is delayed, and the consumer sends it again.
     DelayFold(usize),
-    /// The consumer crashes.
     CrashFolder(usize),
     /// A delayed transaction that folds takes effect.
     ArriveFold(usize),

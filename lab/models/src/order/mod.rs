@@ -33,11 +33,9 @@ use crate::table::{Digested, Seen, Stored, Table, Transaction};
 pub struct Shop {
     /// A name for reports.
     pub name: &'static str,
-    /// The requested orders.
     pub(crate) requests: Vec<&'static OrderRequest>,
     /// The initial actors.
     pub(crate) roles: Vec<Role>,
-    /// The initial table.
     pub(crate) table: Table,
     /// The number of possible faults of each kind.
     pub(crate) left: Left,
@@ -62,7 +60,6 @@ pub struct Left {
     pub throttles: u8,
     /// An actor stops: a crash, a timeout, or conflicts for too long.
     pub stops: u8,
-    /// The deliveries of each message.
     pub deliveries: u8,
 }
 
@@ -95,11 +92,9 @@ pub enum Action {
     Delay(usize),
     /// DynamoDB has no capacity for an actor's request.
     Throttle(usize),
-    /// An actor stops.
     Stop(usize),
     /// A delayed transaction takes effect.
     Arrive(usize),
-    /// A message is delivered.
     Deliver(usize),
 }
 
