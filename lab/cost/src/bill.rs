@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use super::billing_mode::{Cost, Provisioned, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::prices::{Price, PriceList, TableClassPrices};
 use super::profile::Profile;
-use super::units_by_index::UnitsByIndex;
+use super::units_by_index::{Units, UnitsByIndex};
 use super::usage::Usage;
 
 /// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
@@ -100,18 +99,17 @@ impl Payer<'_> {
         let mut lines =
             vec![Line::new(Service::DynamoDb, "storage, with indexes", gb, "GB-months", &prices.storage_gb_month)];
         let mut capacity =
-            |what, quantity, unit, usd| lines.push(Line::of(Service::DynamoDb, what, quantity, unit, usd));
+            |what, quantity, unit, price| lines.push(Line::new(Service::DynamoDb, what, quantity, unit, price));
         if mode == Mode::OnDemand {
-            let Cost { reads: for_reads, writes: for_writes } = on_demand(&places.0, prices);
-            capacity("writes", places.write(), "units", for_writes);
-            capacity("reads", places.read(), "units", for_reads);
+            capacity("writes", places.write(), "units", &prices.write_request);
+            capacity("reads", places.read(), "units", &prices.read_request);
             return lines;
         }
-        let Provisioned { unit_hours, cost } = self.provisioned(mode, prices);
-        capacity("provisioned writes", unit_hours.write, "unit-hours", cost.writes);
-        capacity("provisioned reads", unit_hours.read, "unit-hours", cost.reads);
+        let Units { read, write } = self.unit_hours(mode);
+        capacity("provisioned writes", write, "unit-hours", &prices.write_unit_hour);
+        capacity("provisioned reads", read, "unit-hours", &prices.read_unit_hour);
         if mode == Mode::Autoscaled {
-            let alarms = self.scaling_alarms();
+            let alarms = (self.deployment.scaling_policies * ALARMS_PER_SCALING_POLICY).into();
             let price = &self.prices.cloudwatch.alarm_metric_month;
             lines.push(Line::new(Service::CloudWatch, "alarms of autoscaling", alarms, "alarms", price));
         }
@@ -169,21 +167,26 @@ impl Payer<'_> {
         lines.into_iter().map(line).collect()
     }
 
-    pub(super) fn class(&self, class: Class) -> &TableClassPrices {
+    fn class(&self, class: Class) -> &TableClassPrices {
         match class {
             Class::Standard => &self.prices.dynamodb.standard,
             Class::InfrequentAccess => &self.prices.dynamodb.infrequent_access,
         }
     }
 
-    pub(super) fn provisioned(&self, mode: Mode, prices: &TableClassPrices) -> Provisioned {
+    /// Units a second for the table and each index, rounded up, and at least the minimum, multiplied by hours.
+    fn unit_hours(&self, mode: Mode) -> Units {
         let a_second = match mode {
             Mode::ForThePeak => self.peak() * (Decimal::ONE / self.deployment.target_utilization),
             Mode::OnDemand | Mode::Autoscaled => {
                 self.usage.places() * (Decimal::ONE / (self.prices.month.seconds() * self.profile.utilization))
             }
         };
-        provisioned(&a_second.0, self.deployment.least, self.prices.month.hours(), prices)
+        let (least, hours) = (&self.deployment.least, self.prices.month.hours());
+        let sum = |of: fn(&Units) -> Decimal| -> Decimal {
+            a_second.0.iter().map(|units| of(units).ceil().max(of(least)) * hours).sum()
+        };
+        Units { read: sum(|units| units.read), write: sum(|units| units.write) }
     }
 
     /// Units a second in the busiest minutes.
@@ -193,19 +196,11 @@ impl Payer<'_> {
         peak += steady;
         peak * (Decimal::ONE / self.prices.month.seconds())
     }
-
-    pub(super) fn scaling_alarms(&self) -> Decimal {
-        (self.deployment.scaling_policies * ALARMS_PER_SCALING_POLICY).into()
-    }
 }
 
 impl Line {
     fn new(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, price: &Price) -> Self {
-        Self::of(service, what, quantity, unit, price.of(quantity))
-    }
-
-    fn of(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, usd: Decimal) -> Self {
-        Self { service, what, quantity, unit, usd: to_the_cent(usd) }
+        Self { service, what, quantity, unit, usd: to_the_cent(price.of(quantity)) }
     }
 }
 

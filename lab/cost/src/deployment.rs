@@ -9,9 +9,9 @@ use devstack::intrinsic::Scope;
 use rust_decimal::{Decimal, dec};
 use yaml_serde::{Mapping, Value as Yaml};
 
-use super::billing_mode::Units;
 use super::month::{SECONDS_PER_DAY, SECONDS_PER_HOUR};
 use super::profile::Parameter;
+use super::units_by_index::Units;
 
 /// The templates of this workspace.
 pub const TEMPLATE: &str = include_str!("../../../template.yaml");

@@ -4,10 +4,10 @@ use anyhow::{Result, ensure};
 use rust_decimal::Decimal;
 
 use super::bill::{Bill, Class, Mode, Payer};
-use super::billing_mode::Units;
 use super::deployment::Deployment;
 use super::prices::PriceList;
 use super::profile::Profile;
+use super::units_by_index::Units;
 use super::usage::Usage;
 
 /// A billing mode and table class, with the resulting cost.
@@ -32,27 +32,9 @@ pub struct Estimate {
     pub choices: Vec<Choice>,
     /// The peak units a second of the table, GSI1 and GSI2.
     pub peak: [Units; 3],
-    pub functions: Vec<Function>,
-    pub comparison: ComparisonTime,
-}
-
-/// The duration of comparing the counts of the last days with the orders.
-#[derive(Debug, Clone)]
-pub struct ComparisonTime {
-    /// In days, with the deployed `ReconcileReadUnits`.
-    pub days: Decimal,
-    /// The `ReconcileReadUnits` for a duration of one day.
+    pub usage: Usage,
+    /// The `ReconcileReadUnits` for a comparison of the counts with the orders in one day.
     pub units_for_one_day: Decimal,
-}
-
-/// The usage of a function in a month.
-#[derive(Debug, Clone)]
-pub struct Function {
-    pub name: String,
-    pub calls: Decimal,
-    pub read_units: Decimal,
-    pub write_units: Decimal,
-    pub gb_seconds: Decimal,
 }
 
 /// Estimates the bill of this shop for a month.
@@ -87,13 +69,6 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
     if let Some(cheapest) = choices.iter_mut().min_by_key(|choice| choice.total) {
         cheapest.is_cheapest = true;
     }
-    let functions = usage.calls.iter().map(|(name, calls)| Function {
-        name: name.clone(),
-        calls: calls.count,
-        read_units: calls.units.read(),
-        write_units: calls.units.write(),
-        gb_seconds: calls.gb_seconds,
-    });
     Ok(Estimate {
         region: prices.region.clone(),
         prices_of: prices.date.clone(),
@@ -101,10 +76,7 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
         bill: Bill::of([payer.table(chosen_mode, chosen_class), others].concat()),
         choices,
         peak: payer.peak().0,
-        functions: functions.collect(),
-        comparison: ComparisonTime {
-            days: usage.comparison.days,
-            units_for_one_day: (deployment.reconcile_read_units * usage.comparison.days).ceil(),
-        },
+        units_for_one_day: (deployment.reconcile_read_units * usage.comparison.days).ceil(),
+        usage,
     })
 }

@@ -7,7 +7,6 @@
 //!   `capacity`: `cases` finds its operations, and [`units_by_index`] adds units up. [`comparison`] is the comparison
 //!   of counts, which reads most.
 //! - [`prices`]: AWS's prices.
-//! - [`billing_mode`]: on-demand and provisioned capacity.
 //! - [`bill`]: the bill.
 //! - [`estimate`]: the bill, and those of the other billing modes and table classes.
 //! - [`show`]: both as text.
@@ -16,7 +15,6 @@
 //! cent, so that the lines add up to the total.
 
 pub mod bill;
-pub mod billing_mode;
 mod cases;
 pub mod comparison;
 pub mod deployment;

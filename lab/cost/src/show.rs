@@ -5,8 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use rust_decimal::Decimal;
 
 use super::bill::{Class, Mode, Service, to_the_cent};
-use super::estimate::{ComparisonTime, Estimate};
+use super::estimate::Estimate;
 use super::share;
+use super::usage::Calls;
 
 impl Display for Estimate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -41,9 +42,9 @@ impl Display for Estimate {
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
         }
         writeln!(f, "{table}")?;
-        let ComparisonTime { days, units_for_one_day } = &self.comparison;
-        if *days > Decimal::ONE {
-            let (days, units) = (number(*days), number(*units_for_one_day));
+        let days = self.usage.comparison.days;
+        if days > Decimal::ONE {
+            let (days, units) = (number(days), number(self.units_for_one_day));
             writeln!(
                 f,
                 "Comparing the counts of a week with the orders takes {days} days, for want of ReconcileReadUnits."
@@ -57,10 +58,9 @@ impl Display for Estimate {
 
         let heads = ["function", "calls", "read units", "write units", "GB-seconds"];
         let mut table = Table::new([Left, Right, Right, Right, Right], heads);
-        for function in &self.functions {
-            let figures = [function.calls, function.read_units, function.write_units, function.gb_seconds].map(number);
-            let [calls, reads, writes, gb_seconds] = figures;
-            table.row([function.name.clone(), calls, reads, writes, gb_seconds]);
+        for (name, Calls { count, units, gb_seconds }) in &self.usage.calls {
+            let [calls, reads, writes, gb_seconds] = [*count, units.read(), units.write(), *gb_seconds].map(number);
+            table.row([name.clone(), calls, reads, writes, gb_seconds]);
         }
         write!(f, "\n{table}")
     }

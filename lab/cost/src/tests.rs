@@ -81,9 +81,9 @@ fn an_order_costs_the_units_of_the_ledger() {
     profile.calls_per_order.clear();
     (profile.order.with_discount, profile.order.with_gift_card) = (Decimal::ZERO, Decimal::ZERO);
     profile.order.queued = Decimal::ZERO;
-    let function = |name: &str| costs(&profile).functions.into_iter().find(|function| function.name == name).unwrap();
-    let placed = function("place-order");
-    assert_eq!((placed.calls, placed.write_units, placed.read_units), (dec!(1000000), dec!(20000000), dec!(4000000)));
+    let placed = costs(&profile).usage.calls["place-order"];
+    let units = (placed.units.write(), placed.units.read());
+    assert_eq!((placed.count, units), (dec!(1000000), (dec!(20000000), dec!(4000000))));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn half_a_line_more_is_one_line_more_for_half_of_the_orders() {
     let writes = |lines| {
         let mut profile = example();
         profile.order.lines = lines;
-        costs(&profile).functions.into_iter().find(|function| function.name == "place-order").unwrap().write_units
+        costs(&profile).usage.calls["place-order"].units.write()
     };
     assert_eq!(writes(dec!(2.5)) * dec!(2), writes(dec!(2)) + writes(dec!(3)));
 }
@@ -112,7 +112,7 @@ fn a_backup_is_billed_as_a_whole_copy_for_as_long_as_it_is_kept() {
 #[test]
 fn comparing_counts_stays_within_its_rate_and_takes_longer_instead() {
     let example = example();
-    let enough = u64::try_from(costs(&example).comparison.units_for_one_day).unwrap();
+    let enough = u64::try_from(costs(&example).units_for_one_day).unwrap();
     let mut read_before = Decimal::ZERO;
     for units in [20, 100, enough - 1, enough, 10_000] {
         let deployment = deployed(&[("ReconcileReadUnits".to_owned(), Parameter::Number(units))].into());

@@ -5,7 +5,12 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use anyhow::{Context, Result};
 use rust_decimal::Decimal;
 
-use super::billing_mode::Units;
+/// Units of the table or of one index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Units {
+    pub read: Decimal,
+    pub write: Decimal,
+}
 
 /// Units of the table and of each index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
