@@ -14,8 +14,8 @@ use super::profile::Parameter;
 use super::units_by_index::Units;
 
 /// The templates of this workspace.
-pub const TEMPLATE: &str = include_str!("../../../template.yaml");
-pub const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
+const TEMPLATE: &str = include_str!("../../../template.yaml");
+const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
 
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;
@@ -93,9 +93,9 @@ impl Function {
 }
 
 impl Deployment {
-    /// Reads the templates' texts, with these parameters.
-    pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
-        let mut document: Yaml = yaml_serde::from_str(template).context("template.yaml")?;
+    /// Reads the templates, with these parameters.
+    pub fn read(parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
+        let mut document: Yaml = yaml_serde::from_str(TEMPLATE).context("template.yaml")?;
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
@@ -113,12 +113,12 @@ impl Deployment {
             text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
         };
 
-        let operations: Yaml = yaml_serde::from_str(operations).context("stacks/operations.yaml")?;
+        let operations: Yaml = yaml_serde::from_str(OPERATIONS).context("stacks/operations.yaml")?;
         let operations = resources(&operations)?;
         let is_searched = !parameter("SearchUrl")?.is_empty();
         let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
         Ok(Self {
-            functions: functions(&Template::parse_for(template, &defaults)?, &scope, &document)?,
+            functions: functions(&Template::parse_for(TEMPLATE, &defaults)?, &scope, &document)?,
             is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
             is_standard: parameter("TableClass")? == "STANDARD",
             is_arm: parameter("Architecture")? == "arm64",
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     fn deployed(parameters: &str) -> Result<Deployment> {
-        Deployment::read(TEMPLATE, OPERATIONS, &yaml_serde::from_str(parameters).unwrap())
+        Deployment::read(&yaml_serde::from_str(parameters).unwrap())
     }
 
     #[test]

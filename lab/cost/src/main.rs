@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use cost::deployment::{Deployment, OPERATIONS, TEMPLATE};
+use cost::deployment::Deployment;
 use cost::estimate::estimate;
 use cost::prices::{PriceList, SHIPPED};
 use cost::profile::{EXAMPLE, Profile};
@@ -53,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         None => PriceList::parse(SHIPPED).context("the built-in price list")?,
         Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
     };
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters)?;
+    let deployment = Deployment::read(&profile.parameters)?;
     print(&estimate(&profile, &prices, &deployment)?.to_string())
 }
 

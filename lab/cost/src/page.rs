@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rust_decimal::{Decimal, dec};
 
 use super::bill::{ALARMS_OF_EXPORTS, Bill, Service};
-use super::deployment::{Deployment, OPERATIONS, TEMPLATE};
+use super::deployment::Deployment;
 use super::estimate::{Choice, Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
@@ -39,7 +39,7 @@ fn with(parameters: &[(&str, &str)]) -> Estimate {
 }
 
 fn estimated(profile: &Profile) -> Estimate {
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters).unwrap();
+    let deployment = Deployment::read(&profile.parameters).unwrap();
     estimate(profile, &PriceList::parse(SHIPPED).unwrap(), &deployment).unwrap()
 }
 

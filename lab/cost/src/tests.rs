@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
 use super::bill::{Class, Mode, Service};
-use super::deployment::{Deployment, OPERATIONS, TEMPLATE};
+use super::deployment::Deployment;
 use super::estimate::{Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile, Views};
@@ -20,7 +20,7 @@ fn example() -> Profile {
 }
 
 fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
-    Deployment::read(TEMPLATE, OPERATIONS, parameters).unwrap()
+    Deployment::read(parameters).unwrap()
 }
 
 /// The deployment with the example's parameters.

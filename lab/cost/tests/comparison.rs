@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use cost::comparison::Comparison;
-use cost::deployment::{Deployment, OPERATIONS, TEMPLATE};
+use cost::deployment::Deployment;
 use cost::prices::{PriceList, SHIPPED};
 use cost::profile::{EXAMPLE, Profile};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const ORDERS: u32 = 40;
 /// last days.
 fn estimated() -> f64 {
     let mut profile = Profile::parse(EXAMPLE).expect("a profile");
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters);
+    let deployment = Deployment::read(&profile.parameters);
     let (deployment, prices) = (deployment.expect("a deployment"), PriceList::parse(SHIPPED).expect("prices"));
     (profile.kept.customers, profile.kept.products) = (1.into(), 2.into());
     // All orders are recent.
