@@ -17,6 +17,7 @@ const ANALYTICS: &str = include_str!("../../../stacks/analytics.yaml");
 type Settings = (&'static [(&'static str, &'static str)], &'static str);
 
 const EXPORTS: &[(&str, &str)] = &[("Analytics", "athena"), ("BackupDays", "0")];
+
 const SETTINGS: [Settings; 7] = [
     (EXPORTS, "daily exports instead of backups that AWS Backup restores"),
     (&[("TableClass", "STANDARD_INFREQUENT_ACCESS")], "dearer in a shop whose table is small for its traffic"),
