@@ -118,9 +118,7 @@ impl Payer<'_> {
 
     /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
-        use Service::{
-            CloudWatch, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay,
-        };
+        use Service::{CloudWatch, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay};
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =

@@ -42,7 +42,10 @@ fn an_error_in_a_profile_or_a_price_list_names_the_file_and_the_field() {
             format!("error: {bad_prices}: missing field"),
         ),
         (vec!["--profile", "no-such.yaml"], "error: cannot read no-such.yaml: name it with --profile".to_owned()),
-        (vec!["--prices", bad_prices], "error: the following required arguments were not provided:\n  --profile <FILE>".to_owned()),
+        (
+            vec!["--prices", bad_prices],
+            "error: the following required arguments were not provided:\n  --profile <FILE>".to_owned(),
+        ),
     ] {
         let Output { status, stderr, .. } = cost(&arguments);
         let stderr = String::from_utf8(stderr).unwrap();

@@ -6,9 +6,9 @@ use cost::deployment::Deployment;
 use cost::prices::{PriceList, SHIPPED};
 use cost::profile::{EXAMPLE, Profile};
 use serde_json::{Value, json};
+use shop::Shop;
 use shop::reconcile::{FAST, count, read_units, reconciled};
 use shop::stream::Tail;
-use shop::Shop;
 
 /// More than one page of a list.
 const ORDERS: u32 = 40;

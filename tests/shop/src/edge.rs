@@ -162,7 +162,13 @@ impl Cache {
         Ok(told(for_client(condition.as_ref(), answer), "miss"))
     }
 
-    async fn forward(&self, method: Method, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response<Bytes>, Cut> {
+    async fn forward(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Bytes>, Cut> {
         let answer = forward(&self.http, format!("{}{path}", self.origin), method, headers, body).await?;
         self.count(|counts| counts.forwarded += 1);
         Ok(answer)

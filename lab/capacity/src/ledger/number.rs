@@ -115,8 +115,9 @@ impl Many {
         // At most the lists of a week: five statuses on each of seven days.
         let constants = (1..=200).map(Self::constant);
         let plain = (1..=42).flat_map(|times| Size::ALL[1..].iter().map(move |&(of, _)| Self { times, of, plus: 0 }));
-        let more =
-            [-1, 1, 2].into_iter().flat_map(|plus| Size::ALL[1..].iter().map(move |&(of, _)| Self { times: 1, of, plus }));
+        let more = [-1, 1, 2]
+            .into_iter()
+            .flat_map(|plus| Size::ALL[1..].iter().map(move |&(of, _)| Self { times: 1, of, plus }));
         constants.chain(plain).chain(more).find(fits)
     }
 }

@@ -159,6 +159,7 @@ pub enum Action {
     LoseFold(usize),
     /// The transaction is delayed, and the consumer sends it again.
     DelayFold(usize),
+    /// The consumer crashes.
     CrashFolder(usize),
     /// A delayed transaction that folds takes effect.
     ArriveFold(usize),

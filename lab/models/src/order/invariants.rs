@@ -16,15 +16,13 @@ pub(super) const PLACED: Sight = ("an order is placed", |_, state| !Books::of(&s
 pub(super) const REFUSED: Sight =
     ("a request is refused", |_, state| state.has_answer(Answer::Refused) || state.has_answer(Answer::SoldOut));
 pub(super) const REPLAY: Sight = ("a change is replayed", |_, state| state.has_answer(Answer::ChangedBefore));
-pub(super) const PAID: Sight =
-    ("a payment is captured", |shop, state| state.has_payment(shop, PaymentState::Captured));
+pub(super) const PAID: Sight = ("a payment is captured", |shop, state| state.has_payment(shop, PaymentState::Captured));
 pub(super) const VOID: Sight = ("a payment is void", |shop, state| {
     state.has_payment(shop, PaymentState::Voided) || state.has_payment(shop, PaymentState::Expired)
 });
 pub(super) const REFUND_DUE: Sight =
     ("a refund is due", |shop, state| state.has_payment(shop, PaymentState::RefundDue));
-pub(super) const REFUNDED: Sight =
-    ("a refund is made", |shop, state| state.has_payment(shop, PaymentState::Refunded));
+pub(super) const REFUNDED: Sight = ("a refund is made", |shop, state| state.has_payment(shop, PaymentState::Refunded));
 pub(super) const DELIVERED: Sight = ("an order is delivered", |_, state| state.has_status(OrderStatus::Delivered));
 pub(super) const RESTOCKED: Sight = ("an order is cancelled", |_, state| state.has_status(OrderStatus::Cancelled));
 

@@ -92,9 +92,11 @@ pub enum Action {
     Delay(usize),
     /// DynamoDB has no capacity for an actor's request.
     Throttle(usize),
+    /// An actor stops.
     Stop(usize),
     /// A delayed transaction takes effect.
     Arrive(usize),
+    /// A message is delivered.
     Deliver(usize),
 }
 

@@ -4,7 +4,7 @@ use key_schema::entity::{CancellationCause, OrderStatus};
 use ordering::steps::{Cancel, Transition};
 
 use super::actor::{after, now};
-use super::invariants::{DELIVERED, PAID, PLACED, REFUNDED, REFUND_DUE, REFUSED, REPLAY, RESTOCKED, VOID};
+use super::invariants::{DELIVERED, PAID, PLACED, REFUND_DUE, REFUNDED, REFUSED, REPLAY, RESTOCKED, VOID};
 use super::seed::{request, request_with_code, stocked, with_code};
 use super::{Left, Role, Shop};
 
