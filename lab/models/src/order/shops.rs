@@ -125,8 +125,8 @@ pub(super) fn shipment() -> Shop {
     let left = Left { lost: 1, late: 1, ..Left::default() };
     let requests = vec![request("ada", 1, &["GIFT"])];
     let table = stocked(&[1], &[("GIFT", 100)]);
-    let shop = Shop::new("shipment", table, requests, roles, left).having_placed(0);
-    shop.seeing(&[REFUSED, DELIVERED, RESTOCKED, REPLAY])
+    let placed = Shop::new("shipment", table, requests, roles, left).having_placed(0);
+    placed.seeing(&[REFUSED, DELIVERED, RESTOCKED, REPLAY])
 }
 
 /// Ada orders the last unit twice with one key, and cancels. Bob wants the unit. A request may stop.
