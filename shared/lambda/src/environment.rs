@@ -205,6 +205,14 @@ impl Environment {
     ///
     /// # Errors
     /// It is not set, or not a number in this range.
+    pub fn boolean(&self, name: &str) -> Result<bool, Misconfigured> {
+        match self.required(name)? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(Misconfigured::Invalid(format!("{name} must be true or false, not {other:?}"))),
+        }
+    }
+
     pub fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<T, Misconfigured>
     where
         T: FromStr + PartialOrd + Display,
