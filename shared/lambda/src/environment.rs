@@ -201,10 +201,10 @@ impl Environment {
         self.variables.required(name)
     }
 
-    /// The value of a variable that is a number.
+    /// Whether a variable is `true`.
     ///
     /// # Errors
-    /// It is not set, or not a number in this range.
+    /// It is not set, or neither `true` nor `false`.
     pub fn boolean(&self, name: &str) -> Result<bool, Misconfigured> {
         match self.required(name)? {
             "true" => Ok(true),
@@ -213,6 +213,10 @@ impl Environment {
         }
     }
 
+    /// The value of a variable that is a number.
+    ///
+    /// # Errors
+    /// It is not set, or not a number in this range.
     pub fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<T, Misconfigured>
     where
         T: FromStr + PartialOrd + Display,
