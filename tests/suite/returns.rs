@@ -1,5 +1,6 @@
 //! Money that goes back: units are cancelled before an order is shipped, or returned after it was delivered.
 
+mod allowances;
 mod at_once;
 mod cancelled_units;
 

@@ -20,6 +20,7 @@ http_api::routes! {
     confirm_image
     confirm_refund
     create_customer
+    credit_order
     create_discount
     create_gift_card
     create_guest

@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
 use key_schema::value::{Name, ReturnId};
 use ordering::steps::{Receipt, ReturnVerdict, Transition};
-use ordering::{Lifecycle, Target};
+use ordering::{Lifecycle, ReturnShipping, Target};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ use crate::{changed, units};
 
 pub const ROUTE: Route = Route::post("/returns/{returnId}/receipt", Scope::Admin)
     .summary(
-        "Record, once, that a return was received or refused. If it was received, the customer is credited for its units: \
+        "Record, once, that a return was received or refused. If it was received, the customer is credited for its units, and for the last ones with the price of shipping: \
          gift cards have their share at once, and a payment that was captured becomes refundDue.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
@@ -36,14 +36,14 @@ pub struct NewReceipt {
 }
 
 pub async fn handle(
-    orders: Lifecycle,
+    (orders, ReturnShipping(with_shipping)): (Lifecycle, ReturnShipping),
     Path(id): Path<ReturnId>,
     Json(NewReceipt { accepted, restock, reason }): Json<NewReceipt>,
     budget: Budget,
 ) -> Answer<Replayable<Json<ReturnView>>> {
     let reason = reason.map(String::from);
     let verdict = match (accepted, restock, &reason) {
-        (true, Some(restock), None) => ReturnVerdict::Accept { restock },
+        (true, Some(restock), None) => ReturnVerdict::Accept { restock, with_shipping },
         (false, None, Some(reason)) => ReturnVerdict::Refuse { reason },
         (true, ..) => return Err(Problem::invalid("An accepted return needs restock, and has no reason.")),
         (false, ..) => return Err(Problem::invalid("A refused return needs a reason, and has no restock.")),

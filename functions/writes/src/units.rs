@@ -45,6 +45,10 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::IdempotencyKeyReused, detail)
         }
         Denial::TooManyShipments => Problem::new(Kind::InvalidTransition, "The order has too many shipments."),
+        Denial::TooManyAllowances => Problem::new(Kind::InvalidTransition, "The order has too many credits of an amount."),
+        Denial::TooMuch(left) => {
+            Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
+        }
         Denial::UnknownShipment => Problem::not_found("shipment"),
         Denial::PartlyShipped => {
             let detail = "Units of the order are shipped. Cancel the units that are left.";

@@ -11,7 +11,7 @@ use ordering::{MOST_CODES, MOST_GIFT_CARDS, MOST_LINES};
 use table::{ProductShards, StatusShards};
 
 use super::order_parts::invoice;
-use super::order_record::{CardRecord, OrderRecord};
+use super::order_record::{AllowanceRecord, CardRecord, OrderRecord};
 use super::record::{name, past, require};
 use crate::audit;
 
@@ -78,6 +78,9 @@ impl OrderRecord {
             require(reasons, quantity <= ordered, || format!("credits: {quantity} {product}, of {ordered}"));
         }
         self.check_codes(reasons);
+        for reason in self.allowances.iter().filter_map(|allowance| allowance.reason.as_ref()) {
+            name(reasons, "allowances.reason", reason);
+        }
         if let Some(discount) = self.discount {
             let is_same = discount.currency() == self.total.currency();
             require(reasons, is_same, || format!("discount: {discount}, the total is {}", self.total));
@@ -238,6 +241,7 @@ impl OrderRecord {
                 cause: cancellation.cause,
             }),
             credits: Credit::of(&lines, discount, credited),
+            allowances: self.allowances.iter().cloned().map(AllowanceRecord::entity).collect(),
             returning: Vec::new(),
             return_count: u8::try_from(self.returns.len()).ok()?,
             shipped: self.shipped_lines(&lines),

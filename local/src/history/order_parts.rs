@@ -1,13 +1,13 @@
 //! The parts of an order as records, and records as parts of an order.
 
 use key_schema::entity::{
-    Cancellation, CardPayment, CodeUse, Credit, Held, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus,
+    Allowance, Cancellation, CardPayment, CodeUse, Credit, Held, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus,
     Payment, PaymentStatus, ProviderPayment, Return, Shipment, Transfer, WholeOrder,
 };
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
-    CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
+    AllowanceRecord, CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
     ReturnRecord, ShipmentRecord, TransferRecord, UnitsRecord,
 };
 
@@ -38,6 +38,7 @@ impl OrderRecord {
             shard: _,
             cancellation,
             credits,
+            allowances,
             returning: _,
             return_count: _,
             shipped: _,
@@ -95,12 +96,23 @@ impl OrderRecord {
             }),
             delivered_at,
             credits: credits.into_iter().filter_map(units).collect(),
+            allowances: allowances.into_iter().map(AllowanceRecord::of).collect(),
             returns: returns.iter().map(ReturnRecord::of).collect(),
             shipments: shipments.iter().map(ShipmentRecord::of).collect(),
             flag: flag.clone().map(|OrderFlag { order_id: _, reason, flagged_at }| FlagRecord { reason, flagged_at }),
             due_since: is_marked.then(|| due_since.unwrap_or(changed_at)),
             request_hash: Some(request_hash.as_str().to_owned()),
         }
+    }
+}
+
+impl AllowanceRecord {
+    fn of(Allowance { key, amount, reason, at }: Allowance) -> Self {
+        Self { key, amount, reason, at }
+    }
+
+    pub(super) fn entity(Self { key, amount, reason, at }: Self) -> Allowance {
+        Allowance { key, amount, reason, at }
     }
 }
 

@@ -6,7 +6,7 @@
 use key_schema::entity::{Address, CancellationCause, Dispute, LineTax, OrderStatus, Progress, ReturnStatus};
 use key_schema::value::{
     CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, OrderId, ProductId, Quantity,
-    ReturnId, ShipmentId, Timestamp,
+    RequestHash, ReturnId, ShipmentId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -66,6 +66,10 @@ pub(super) struct OrderRecord {
     /// The units that were cancelled or returned while the rest of the order went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credits: Vec<UnitsRecord>,
+    /// The money that was given back without units, the oldest first. At most 20, and one for shipping.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 21)]
+    pub allowances: Vec<AllowanceRecord>,
     /// The returns of a delivered order. At most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 20)]
@@ -111,6 +115,23 @@ pub(super) struct CodeRecord {
 pub(super) struct UnitsRecord {
     pub product_id: ProductId,
     pub quantity: Quantity,
+}
+
+/// Money that was given back without units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AllowanceRecord {
+    /// The hash of the idempotency key: any SHA-256 in base64url. Absent of the price of shipping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub key: Option<RequestHash>,
+    /// In minor units.
+    #[schema(minimum = 1)]
+    pub amount: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    pub at: Timestamp,
 }
 
 /// The amount that an order took from a gift card.

@@ -7,6 +7,7 @@ use key_schema::value::{CustomerId, Day, ProductId, Timestamp, spread};
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
+use crate::change::Before;
 
 /// The subject of an item with counters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ impl Bounds {
         if status != OrderStatus::Cancelled {
             self.include(!is_new, true, &with_lines(1));
             // Of the credits of a changed order, any part may be counted. Those of an unchanged one are.
-            self.include(true, !is_changed, &Counts::of_credits(order, status, &order.credits, -1));
+            self.include(true, !is_changed, &Counts::of_credits(order, &Before::of(order), -1));
         } else if is_changed {
             // The placing may be counted and the cancellation not yet; or the reverse, if they are in different shards
             // of the stream. The credits and the cancellation of the rest together take away what the placing added.

@@ -30,12 +30,21 @@ pub struct Before {
     pub status: OrderStatus,
     /// The credits.
     pub credits: Vec<Credit>,
+    /// What the allowances gave back, in minor units.
+    pub allowed: i64,
+}
+
+impl Before {
+    /// What counts of this order.
+    pub(crate) fn of(order: &Order) -> Self {
+        Self { status: order.status, credits: order.credits.clone(), allowed: order.allowed() }
+    }
 }
 
 /// An order without credits.
 impl From<OrderStatus> for Before {
     fn from(status: OrderStatus) -> Self {
-        Self { status, credits: Vec::new() }
+        Self { status, credits: Vec::new(), allowed: 0 }
     }
 }
 
@@ -93,11 +102,8 @@ impl Change {
             }
             ("MODIFY", Order::TYPE) => {
                 let (before, after): (Order, Order) = (serde_dynamo::from_item(old)?, serde_dynamo::from_item(new)?);
-                if (before.status, &before.credits) == (after.status, &after.credits) {
-                    Self::Nothing
-                } else {
-                    Self::Moved(after, Before { status: before.status, credits: before.credits })
-                }
+                let before = Before::of(&before);
+                if before == Before::of(&after) { Self::Nothing } else { Self::Moved(after, before) }
             }
             _ => Self::Nothing,
         })
@@ -133,7 +139,7 @@ impl Change {
                 let mut counts = Counts::of_status(order, order.status, 1);
                 if order.status != OrderStatus::Cancelled {
                     counts.add(&Counts::of_order(order, 1));
-                    counts.add(&Counts::of_credits(order, order.status, &order.credits, -1));
+                    counts.add(&Counts::of_credits(order, &Before::of(order), -1));
                 }
                 counts
             }
@@ -141,15 +147,15 @@ impl Change {
                 let mut counts = Counts::of_status(order, before.status, -1);
                 counts.add(&Counts::of_status(order, order.status, 1));
                 // What was credited does not count any more.
-                counts.add(&Counts::of_credits(order, before.status, &before.credits, 1));
-                counts.add(&Counts::of_credits(order, order.status, &order.credits, -1));
+                counts.add(&Counts::of_credits(order, before, 1));
+                counts.add(&Counts::of_credits(order, &Before::of(order), -1));
                 if self.called_off().is_some() {
                     // Neither does the rest.
                     counts.add(&Counts::of_order(order, -1));
                     for line in lines {
                         counts.add(&Counts::of_line(line, order.placed_at, -1));
                     }
-                    counts.add(&Counts::of_credits(order, order.status, &order.credits, 1));
+                    counts.add(&Counts::of_credits(order, &Before::of(order), 1));
                 }
                 counts
             }

@@ -9,6 +9,7 @@ use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Aggregate;
+use crate::change::Before;
 
 /// Amounts to add to counters, merged by item. An item to which nothing is added is left out.
 ///
@@ -61,14 +62,16 @@ impl Counts {
         ])
     }
 
-    /// The counts of the units that these credits of an order in this status name, multiplied by `times`.
+    /// The counts of what was credited of an order until then, multiplied by `times`.
     ///
     /// Each counter is less by its own measure of the units: a product by their price, as the line counted it, and a
     /// customer and a day by the amount credited, which is the price less the share of the discount, as the order's total
     /// counted it. The order itself and its lines still count as orders.
-    pub(crate) fn of_credits(order: &Order, status: OrderStatus, credits: &[Credit], times: i64) -> Self {
-        let mut counts = Self::default();
+    pub(crate) fn of_credits(order: &Order, Before { status, credits, allowed }: &Before, times: i64) -> Self {
         let money = Counter::Money(order.total.currency());
+        let (customer, day) = (Aggregate::Customer(order.customer_id.clone()), Aggregate::Day(order.placed_at.day()));
+        let of_allowances: Sums<Counter> = [(money, times * allowed)].into_iter().collect();
+        let mut counts = Self::new([(customer, of_allowances.clone()), (day, of_allowances)]);
         for Credit { product_id, units, gross, amount } in credits {
             let open = (Counter::OpenUnits, if status.is_open() { times * i64::from(*units) } else { 0 });
             let units = (Counter::Units, times * i64::from(*units));

@@ -201,6 +201,18 @@ impl Environment {
         self.variables.required(name)
     }
 
+    /// Whether a variable is `true`.
+    ///
+    /// # Errors
+    /// It is not set, or neither `true` nor `false`.
+    pub fn boolean(&self, name: &str) -> Result<bool, Misconfigured> {
+        match self.required(name)? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(Misconfigured::Invalid(format!("{name} must be true or false, not {other:?}"))),
+        }
+    }
+
     /// The value of a variable that is a number.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
-    CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged,
+    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged,
     ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
 };
 
@@ -116,7 +116,8 @@ fn payment_due(mark: entity::PaymentDue) -> PaymentDue {
 
 fn order_changed(old: &Order, new: &Order) -> Vec<Draft> {
     let cancelled = UnitsCancelled::new(old, new).map(Draft::from);
-    status_changed(old, new).map(Draft::from).into_iter().chain(cancelled).collect()
+    let credited = AmountCredited::new(old, new).map(Draft::from);
+    status_changed(old, new).map(Draft::from).into_iter().chain(cancelled).chain(credited).collect()
 }
 
 fn status_changed(old: &Order, new: &Order) -> Option<OrderStatusChanged> {

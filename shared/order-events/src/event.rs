@@ -8,7 +8,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged,
+    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged,
     PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved,
     RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
 };
@@ -129,6 +129,7 @@ events! {
     OrderPlaced of Order(order_id)
     OrderStatusChanged of Order(order_id)
     UnitsCancelled of Order(order_id)
+    AmountCredited of Order(order_id)
     PaymentAuthorized of Order(order_id)
     PaymentFailed of Order(order_id)
     PaymentCaptured of Order(order_id)

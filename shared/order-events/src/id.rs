@@ -32,6 +32,11 @@ impl EventId {
         Self::named(&format!("OrderStatusChanged#{order}#{version}"))
     }
 
+    /// The id of crediting an amount, by an order's change to this version.
+    pub(crate) fn of_allowance(order: &OrderId, version: u64) -> Self {
+        Self::named(&format!("AmountCredited#{order}#{version}"))
+    }
+
     /// The id of cancelling units, by an order's change to this version.
     pub(crate) fn of_cancelled_units(order: &OrderId, version: u64) -> Self {
         Self::named(&format!("UnitsCancelled#{order}#{version}"))

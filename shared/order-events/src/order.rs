@@ -116,6 +116,43 @@ pub struct OrderRejected {
     pub reason: String,
 }
 
+/// The shop gave money back without units, because something was wrong with the goods, for example.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AmountCredited {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The amount.
+    pub amount: Money,
+    /// The reason, as staff wrote it.
+    pub reason: String,
+    /// The order's version after the change.
+    pub version: u64,
+}
+
+impl AmountCredited {
+    /// The event of a change of an order; `None` if it gives nothing back without units. The price of shipping is a part of
+    /// what `ReturnReceived` tells.
+    pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
+        let newest = after.allowances.get(before.allowances.len()..)?.first()?;
+        Some(Self {
+            id: EventId::of_allowance(&after.order_id, after.version),
+            layout_version: LAYOUT_VERSION,
+            order_id: after.order_id.clone(),
+            customer_id: after.customer_id.clone(),
+            amount: Money::nearest(newest.amount, after.total.currency()),
+            reason: newest.reason.clone()?,
+            version: after.version,
+        })
+    }
+}
+
 impl UnitsCancelled {
     /// The event of a change of an order; `None` if it cancels no units of an order that goes on.
     ///

@@ -96,13 +96,8 @@ impl TaxRules {
 
 impl FromEnvironment for TaxRules {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let prices = match environment.required("PRICES_INCLUDE_TAX")? {
-            "true" => Prices::IncludeTax,
-            "false" => Prices::ExcludeTax,
-            other => {
-                return Err(Misconfigured::Invalid(format!("PRICES_INCLUDE_TAX must be true or false, not {other:?}")));
-            }
-        };
+        let prices =
+            if environment.boolean("PRICES_INCLUDE_TAX")? { Prices::IncludeTax } else { Prices::ExcludeTax };
         let engine = environment.declared("TAX_ENGINE")?;
         let Some(country) = environment.declared("TAX_COUNTRY")? else {
             return match engine {
@@ -202,5 +197,15 @@ pub struct Withdrawal {
 impl FromEnvironment for Withdrawal {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self { days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)? })
+    }
+}
+
+/// Whether a customer who returns the whole order has the price of shipping back: the variable `RETURN_SHIPPING`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReturnShipping(pub bool);
+
+impl FromEnvironment for ReturnShipping {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        environment.boolean("RETURN_SHIPPING").map(Self)
     }
 }

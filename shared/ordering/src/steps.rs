@@ -3,6 +3,7 @@
 //! [`Changing`](crate::changing::Changing) applies one of these functions to an order that was read, and writes the
 //! result.
 
+mod allowing;
 mod cancelling;
 mod paying;
 mod returning;
@@ -11,8 +12,9 @@ mod shipping;
 pub(crate) mod tests;
 
 use key_schema::entity::{CancellationCause, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder};
-use key_schema::value::{Day, IntentId, Money, ReturnId, ShipmentId, Timestamp};
+use key_schema::value::{Day, IdempotencyKey, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
+pub use allowing::allow;
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
 pub use paying::{capture, confirm_refund, fail_refund, observe_payment, request_capture, start_payment, write_off};
 pub use returning::{receive_return, request_return};
@@ -43,10 +45,14 @@ pub enum Denial {
     },
     /// The order has as many returns as an order may have.
     TooManyReturns,
-    /// The idempotency key made another return or shipment of this order.
+    /// The idempotency key made another return, shipment or allowance of this order.
     KeyReused,
     /// The order has as many shipments as an order may have.
     TooManyShipments,
+    /// The order has as many allowances as an order may have.
+    TooManyAllowances,
+    /// Less is left of what the customer paid: this amount.
+    TooMuch(Money),
     /// The order has no such shipment.
     UnknownShipment,
     /// Some units of the order are shipped, so it cannot be cancelled as a whole.
@@ -107,6 +113,8 @@ pub enum Transition<'a> {
         lines: &'a [LineUnits],
         cancel: Cancel<'a>,
     },
+    /// Gives money back without units: [`allow`].
+    Allow(AllowanceRequest<'a>),
     /// Records that the customer wants to send units back: [`request_return`].
     RequestReturn(ReturnRequest<'a>),
     /// Records that staff received or refused a return: [`receive_return`].
@@ -146,6 +154,7 @@ impl Transition<'_> {
             Self::Capture { reference } => capture(whole, reference, now),
             Self::Cancel(cancellation) => cancel(whole, cancellation, now),
             Self::CancelUnits { lines, cancel } => cancel_units(whole, lines, cancel, now),
+            Self::Allow(request) => allow(whole, request, now),
             Self::RequestReturn(request) => request_return(whole, request, now),
             Self::ReceiveReturn(receipt) => receive_return(whole, receipt, now),
             Self::Expire { deadline } => expire(whole, deadline, now),
@@ -175,6 +184,15 @@ pub struct Cancel<'a> {
     pub cause: CancellationCause,
     /// The reason in words, if one was given.
     pub reason: Option<&'a str>,
+}
+
+/// A request to give money back without units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllowanceRequest<'a> {
+    pub key: &'a IdempotencyKey,
+    pub amount: Money,
+    /// The reason in words.
+    pub reason: &'a str,
 }
 
 /// A request to ship units.
@@ -221,6 +239,8 @@ pub enum ReturnVerdict<'a> {
     Accept {
         /// Whether they go back to the stock.
         restock: bool,
+        /// Whether the last unit of an order brings back the price of shipping.
+        with_shipping: bool,
     },
     /// The return is refused.
     Refuse {
@@ -241,8 +261,12 @@ fn with_status(whole: &WholeOrder, status: OrderStatus, now: Timestamp) -> Order
 
 /// The order after these units are credited as well. Its version grows by one.
 fn credited(whole: &WholeOrder, more: &[LineUnits], now: Timestamp) -> WholeOrder {
-    let credits = whole.credits_with(more);
-    let total = credits.iter().map(|credit| credit.amount).sum();
-    let order = Order { credits, changed_at: now, ..next_version(whole) };
-    WholeOrder { order, invoice: whole.invoice.clone().with_credited(total), ..whole.clone() }
+    let order = Order { credits: whole.credits_with(more), changed_at: now, ..next_version(whole) };
+    with_order(whole, order)
+}
+
+/// The order with this header, whose credits have changed.
+fn with_order(whole: &WholeOrder, order: Order) -> WholeOrder {
+    let invoice = whole.invoice.clone().with_credited(order.credited());
+    WholeOrder { order, invoice, ..whole.clone() }
 }

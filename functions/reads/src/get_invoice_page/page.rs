@@ -33,7 +33,7 @@ pub(super) fn page(seller: &[String], whole: &WholeOrder) -> Html {
                 @if order.status == OrderStatus::Cancelled { p class="cancelled" { "This order is cancelled." } }
                 (lines(whole))
                 @if !invoice.taxes.is_empty() { (taxes(whole)) }
-                @if !order.credits.is_empty() { (credits(whole)) }
+                @if order.credited() > 0 { (credits(whole)) }
                 (payments(whole))
             }
         }
@@ -99,11 +99,11 @@ fn taxes(WholeOrder { invoice, .. }: &WholeOrder) -> Markup {
     }
 }
 
-/// The units that were cancelled or returned.
+/// What was given back: for units that were cancelled or returned, and without units.
 fn credits(WholeOrder { order, lines, .. }: &WholeOrder) -> Markup {
     html! {
         table class="credits" {
-            caption { "Cancelled or returned" }
+            caption { "Credits" }
             thead { tr { th { "Item" } th { "Units" } th { "Credit" } } }
             tbody {
                 @for credit in &order.credits {
@@ -112,6 +112,20 @@ fn credits(WholeOrder { order, lines, .. }: &WholeOrder) -> Markup {
                         td { @if let Some(line) = line { (line.name) } }
                         td { (credit.units) }
                         td class="credit" { (minor(credit.amount, order.total)) }
+                    }
+                }
+                @for allowance in &order.allowances {
+                    tr {
+                        td { (allowance.reason.as_deref().unwrap_or(if allowance.key.is_none() { "Shipping" } else { "" })) }
+                        td {}
+                        td class="credit" { (minor(allowance.amount, order.total)) }
+                    }
+                }
+                @for of_rate in order.credited_taxes(lines) {
+                    tr {
+                        td { "Tax in the credits, " (of_rate.rate) }
+                        td {}
+                        td class="credit-tax" { (money(of_rate.tax)) }
                     }
                 }
             }

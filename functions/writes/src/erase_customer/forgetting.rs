@@ -65,6 +65,9 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
             if let Some(cancellation) = &mut next.cancellation {
                 cancellation.reason = None;
             }
+            for allowance in &mut next.allowances {
+                allowance.reason = None;
+            }
             next.has_address = false;
             if next == order {
                 return Ok(None);

@@ -1,5 +1,5 @@
 use key_schema::entity::{
-    Address, Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder,
+    Address, Allowance, Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, RateTax, WholeOrder,
 };
 use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Timestamp};
 use serde::Serialize;
@@ -52,6 +52,12 @@ pub struct OrderView {
     /// The units that were cancelled or returned while the rest of the order goes on. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     credits: Vec<CreditView>,
+    /// The money that was given back without units. Absent if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowances: Vec<AllowanceView>,
+    /// The taxes in credits and allowances. Left out in lists.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    credited_taxes: Vec<RateTax>,
     /// The time at which the order was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     delivered_at: Option<Timestamp>,
@@ -112,6 +118,29 @@ impl CreditView {
     fn new(credit: Credit, currency: Currency) -> Self {
         let Credit { product_id, units, gross: _, amount } = credit;
         Self { product_id, units, amount: Money::nearest(amount, currency) }
+    }
+}
+
+/// Money that was given back without units.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Allowance)]
+pub struct AllowanceView {
+    amount: Money,
+    /// The reason. Absent if it is the price of shipping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reason: Option<String>,
+    /// Whether it is the price of shipping, after all units were returned.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shipping: bool,
+    at: Timestamp,
+}
+
+impl AllowanceView {
+    fn new(allowance: Allowance, currency: Currency) -> Self {
+        let Allowance { key, amount, reason, at } = allowance;
+        Self { amount: Money::nearest(amount, currency), reason, shipping: key.is_none(), at }
     }
 }
 
@@ -183,8 +212,9 @@ impl From<WholeOrder> for OrderView {
         let ship_to = address.map(|of_order| of_order.address);
         let shipments = shipments.into_iter().map(ShipmentView::from).collect();
         let returns = returns.into_iter().map(ReturnView::from).collect();
+        let credited_taxes = order.credited_taxes(&lines);
         let (lines, invoice) = (Some(lines), Some(invoice.into()));
-        Self { lines, ship_to, payment_method, invoice, shipments, returns, ..order.into() }
+        Self { lines, credited_taxes, ship_to, payment_method, invoice, shipments, returns, ..order.into() }
     }
 }
 
@@ -211,6 +241,8 @@ impl From<Order> for OrderView {
             payment_method: None,
             pay_later: order.pay_later,
             credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),
+            allowances: order.allowances.into_iter().map(|it| AllowanceView::new(it, currency)).collect(),
+            credited_taxes: Vec::new(),
             delivered_at: order.delivered_at,
             cancellation: order.cancellation,
             invoice: None,

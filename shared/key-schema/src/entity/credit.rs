@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{LineTax, OrderLine};
-use crate::value::{Money, ProductId, Quantity};
+use crate::value::{Money, ProductId, Quantity, RequestHash, Timestamp};
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +28,22 @@ pub struct Credit {
     /// The amount credited for these units, in minor units: their price less their share of the discount, with the tax
     /// that came on top of it.
     pub amount: i64,
+}
+
+/// Money that the shop gives back without units: because something was wrong with the goods, or the price of shipping.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Allowance {
+    /// The hash of the idempotency key. Absent if this is the price of shipping, which goes back with the last unit of an
+    /// order that is returned as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<RequestHash>,
+    /// In minor units.
+    pub amount: i64,
+    /// The reason in words. Absent after an erasure, and of shipping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub at: Timestamp,
 }
 
 /// Some units of one line.

@@ -45,7 +45,7 @@ pub use card_payment::{CardPayment, Command, Dispute, Held, Progress, ProviderPa
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
 pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
-pub use credit::{Credit, LineUnits, Shortfall, net_amounts, shares};
+pub use credit::{Allowance, Credit, LineUnits, Shortfall, net_amounts, shares};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::{CodeUse, Discount, Reduction};

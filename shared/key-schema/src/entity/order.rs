@@ -5,10 +5,10 @@ use utoipa::ToSchema;
 
 use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
-use super::credit::net_amounts;
+use super::credit::{net_amounts, shares};
 use super::stock::is_zero;
 use super::{
-    CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return,
+    Allowance, CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return,
     Shipment, Shortfall, Work, tax,
 };
 
@@ -38,7 +38,7 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<Money>,
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates. Credits never contain
-    /// it: only a cancellation of the whole order gives it back.
+    /// it: a cancellation of the whole order gives it back, or an allowance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping: Option<Money>,
     /// The tax of shipping. Absent if there is none.
@@ -69,6 +69,9 @@ pub struct Order {
     /// one entry for each line, sorted like the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credits: Vec<Credit>,
+    /// The money that was given back without units, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowances: Vec<Allowance>,
     /// The units in open returns. At most one entry for each line. Together with the credited units, they never exceed
     /// the line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +103,9 @@ impl Order {
     /// The most returns of one order, open or closed.
     pub const MOST_RETURNS: u8 = 20;
 
+    /// The most allowances of one order, without that of shipping.
+    pub const MOST_ALLOWANCES: usize = 20;
+
     /// The most shipments of one order.
     pub const MOST_SHIPMENTS: u8 = 20;
 
@@ -128,6 +134,7 @@ impl Order {
             shard: 0,
             cancellation: None,
             credits: Vec::new(),
+            allowances: Vec::new(),
             returning: Vec::new(),
             return_count: 0,
             shipped: Vec::new(),
@@ -173,9 +180,45 @@ impl Order {
         self.shipped.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
     }
 
-    /// The sum of all credits, in minor units.
+    /// The sum of all credits and allowances, in minor units. It never falls, and is at most the total.
     pub fn credited(&self) -> i64 {
+        self.of_units() + self.allowed()
+    }
+
+    fn of_units(&self) -> i64 {
         self.credits.iter().map(|credit| credit.amount).sum()
+    }
+
+    /// What the allowances give back, in minor units: their sum, or what the credited units leave of the total. So the
+    /// customer has no more than the total, also if units are returned after an allowance.
+    pub fn allowed(&self) -> i64 {
+        let sum: i64 = self.allowances.iter().map(|allowance| allowance.amount).sum();
+        sum.min(self.total.amount() - self.of_units())
+    }
+
+    /// The price of shipping with the tax on top of it, in minor units, if it was not given back.
+    pub fn shipping_left(&self) -> Option<i64> {
+        let price = self.shipping?.amount() + self.shipping_tax.map_or(0, LineTax::on_top);
+        let is_left = price > 0 && self.allowances.iter().all(|allowance| allowance.key.is_some());
+        is_left.then_some(price)
+    }
+
+    /// The taxes in what is credited of the order, which has these lines: a rate each, the lowest first. Units have the rates
+    /// of their lines, and allowances are spread over what is left of all rates.
+    pub fn credited_taxes(&self, lines: &[OrderLine]) -> Vec<RateTax> {
+        let rates = self.taxes(lines);
+        let of_rate = |rate| {
+            let of_rate = |credit: &&Credit| {
+                lines.iter().any(|line| line.product_id == credit.product_id && line.tax.is_some_and(|tax| tax.rate == rate))
+            };
+            self.credits.iter().filter(of_rate).map(|credit| credit.amount).sum::<i64>()
+        };
+        let units: Vec<i64> = rates.iter().map(|it| of_rate(it.rate)).collect();
+        let paid = rates.iter().map(|it| it.net.amount() + it.tax.amount());
+        let left: Vec<i64> = paid.zip(&units).map(|(paid, units)| paid - units).collect();
+        let allowed = shares(Money::nearest(self.allowed(), self.total.currency()), &left);
+        let credited = rates.iter().zip(units.iter().zip(allowed)).map(|(it, (units, allowed))| it.part(units + allowed));
+        credited.filter(|it| !it.net.is_zero() || !it.tax.is_zero()).collect()
     }
 
     /// The amount that the customer pays for the units that are left, in minor units.
@@ -376,6 +419,7 @@ impl WholeOrder {
                 version: 1,
                 cancellation: None,
                 credits: Vec::new(),
+                allowances: Vec::new(),
                 returning: Vec::new(),
                 return_count: 0,
                 shipped: Vec::new(),

@@ -120,6 +120,16 @@ pub struct RateTax {
     pub tax: Money,
 }
 
+impl RateTax {
+    /// The part of this that falls on an amount with its tax, in minor units.
+    pub(super) fn part(self, amount: i64) -> Self {
+        let (net, tax) = (i128::from(self.net.amount()), i128::from(self.tax.amount()));
+        let tax = if net + tax == 0 { 0 } else { rounded(tax * i128::from(amount), net + tax) };
+        let money = |amount| Money::nearest(amount, self.net.currency());
+        Self { rate: self.rate, net: money(amount - tax), tax: money(tax) }
+    }
+}
+
 /// Whether the shop's prices include tax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prices {

@@ -1,12 +1,12 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment,
+    Allowance, CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment,
     PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus, Shipment,
     Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
-use key_schema::value::{Currency, Money, OrderId, ReturnId, ShipmentId, Timestamp};
+use key_schema::value::{Currency, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};
 use serde_dynamo::{AttributeValue, Item, to_item};
 
 use crate::{Draft, Event, OrderPlaced, drafts_of};
@@ -100,6 +100,14 @@ pub(super) fn with_cancelled(order: &Order, units: u32) -> Order {
     Order { credits: vec![credit], version: order.version + 1, ..order.clone() }
 }
 
+/// The order after staff gave 5.00 back, in its next version.
+fn with_allowance(order: &Order) -> Order {
+    let key = Some(RequestHash::of(b"credit-1"));
+    let allowance =
+        Allowance { key, amount: 500, reason: Some("A scratch on the saucer".to_owned()), at: order.placed_at };
+    Order { allowances: vec![allowance], version: order.version + 1, ..order.clone() }
+}
+
 /// The payment after staff recorded it.
 pub(super) fn paid_by_staff(card: &CardPayment) -> CardPayment {
     card.paid_under("bank-4711")
@@ -167,7 +175,7 @@ pub(super) fn shipped(order: &OrderId) -> Shipment {
 }
 
 /// One event of each kind, about one order, one product and one customer.
-pub(crate) fn samples() -> [Event; 20] {
+pub(crate) fn samples() -> [Event; 21] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
@@ -203,6 +211,7 @@ pub(crate) fn samples() -> [Event; 20] {
         event("INSERT", Item::default(), image(&pending)),
         event("MODIFY", image(&pending), image(&paid)),
         event("MODIFY", image(&paid), image(&with_cancelled(&paid, 1))),
+        event("MODIFY", image(&paid), image(&with_allowance(&paid))),
         event("MODIFY", started.clone(), authorized),
         event("MODIFY", started, declined),
         event("MODIFY", invoiced(&unpaid), invoiced(&captured)),

@@ -1,8 +1,9 @@
 //! Returning units after delivery.
 
-use key_schema::entity::{LineUnits, Order, Return, ReturnStatus, WholeOrder};
+use key_schema::entity::{Allowance, LineUnits, Order, Return, ReturnStatus, WholeOrder};
 use key_schema::value::{Money, Timestamp};
 
+use super::allowing::with_allowance;
 use super::{Denial, Receipt, ReturnRequest, ReturnVerdict, Step, credited, next_version};
 
 /// Records that the customer wants to send units of a delivered order back. Nothing is credited yet.
@@ -68,7 +69,20 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
         return if is_closed_so(known, verdict) { Step::Stay } else { Step::Deny(Denial::Closed(known.status)) };
     }
     let (mut next, status) = match verdict {
-        ReturnVerdict::Accept { .. } => (credited(whole, &known.lines, now), ReturnStatus::Received),
+        ReturnVerdict::Accept { with_shipping, .. } => {
+            let next = credited(whole, &known.lines, now);
+            let is_whole = next.lines.iter().all(|line| next.order.credited_units(&line.product_id) == line.quantity.get());
+            // Who withdraws from the whole contract has the price of shipping back: Directive 2011/83/EU, article 13.
+            let shipping = next.order.shipping_left().filter(|_| is_whole && with_shipping);
+            let next = match shipping {
+                Some(amount) => {
+                    let allowance = Allowance { key: None, amount, reason: None, at: now };
+                    with_allowance(&next, next.order.clone(), allowance)
+                }
+                None => next,
+            };
+            (next, ReturnStatus::Received)
+        }
         ReturnVerdict::Refuse { .. } => {
             (WholeOrder { order: next_version(whole), ..whole.clone() }, ReturnStatus::Refused)
         }
@@ -78,7 +92,7 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     let closed = Return {
         status,
         closed_at: Some(now),
-        restocked: matches!(verdict, ReturnVerdict::Accept { restock: true }),
+        restocked: matches!(verdict, ReturnVerdict::Accept { restock: true, .. }),
         amount: (status == ReturnStatus::Received).then(|| Money::nearest(credit, whole.order.total.currency())),
         refusal: if let ReturnVerdict::Refuse { reason } = verdict { Some(reason.to_owned()) } else { None },
         ..known.clone()
@@ -91,7 +105,7 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
 
 fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>) -> bool {
     match verdict {
-        ReturnVerdict::Accept { restock } => known.status == ReturnStatus::Received && known.restocked == restock,
+        ReturnVerdict::Accept { restock, .. } => known.status == ReturnStatus::Received && known.restocked == restock,
         ReturnVerdict::Refuse { reason } => {
             known.status == ReturnStatus::Refused && known.refusal.as_deref() == Some(reason)
         }
