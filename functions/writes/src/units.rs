@@ -45,7 +45,9 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::IdempotencyKeyReused, detail)
         }
         Denial::TooManyShipments => Problem::new(Kind::InvalidTransition, "The order has too many shipments."),
-        Denial::TooManyAllowances => Problem::new(Kind::InvalidTransition, "The order has too many credits of an amount."),
+        Denial::TooManyAllowances => {
+            Problem::new(Kind::InvalidTransition, "The order has too many credits of an amount.")
+        }
         Denial::TooMuch(left) => {
             Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
         }

@@ -143,7 +143,9 @@ fn faults_of_credits(whole: &WholeOrder) -> Vec<String> {
     if order.credits != expected {
         faults.push(format!("its credits are {:?}, and should be {expected:?}", order.credits));
     }
-    if order.allowances.iter().any(|allowance| allowance.amount <= 0) || order.allowances.len() > Order::MOST_ALLOWANCES + 1 {
+    if order.allowances.iter().any(|allowance| allowance.amount <= 0)
+        || order.allowances.len() > Order::MOST_ALLOWANCES + 1
+    {
         faults.push(format!("its allowances are {:?}", order.allowances));
     }
     let (credited, of_payments) = (order.credited(), invoice.credited());

@@ -1,14 +1,14 @@
 //! The parts of an order as records, and records as parts of an order.
 
 use key_schema::entity::{
-    Allowance, Cancellation, CardPayment, CodeUse, Credit, Held, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus,
-    Payment, PaymentStatus, ProviderPayment, Return, Shipment, Transfer, WholeOrder,
+    Allowance, Cancellation, CardPayment, CodeUse, Credit, Held, Invoice, LineUnits, Order, OrderFlag, OrderLine,
+    OrderStatus, Payment, PaymentStatus, ProviderPayment, Return, Shipment, Transfer, WholeOrder,
 };
 use key_schema::value::{InvoiceId, Timestamp};
 
 use super::order_record::{
-    AllowanceRecord, CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord,
-    ReturnRecord, ShipmentRecord, TransferRecord, UnitsRecord,
+    AllowanceRecord, CancellationRecord, CardRecord, CodeRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord,
+    ProviderRecord, ReturnRecord, ShipmentRecord, TransferRecord, UnitsRecord,
 };
 
 impl OrderRecord {

@@ -146,11 +146,9 @@ impl Call {
         };
         let name = |field: &str| field.split('[').next().unwrap_or_default().to_owned();
         match form.keys().find(|field| !["expand"].iter().chain(known).any(|known| name(field) == **known)) {
-            Some(field) => Err(Refused::early(
-                400,
-                Some("parameter_unknown"),
-                format!("Received unknown parameter: {field}"),
-            )),
+            Some(field) => {
+                Err(Refused::early(400, Some("parameter_unknown"), format!("Received unknown parameter: {field}")))
+            }
             None => Ok(()),
         }
     }

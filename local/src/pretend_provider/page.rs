@@ -54,7 +54,8 @@ fn forms_of(entry: &Entry) -> String {
     let on_intent = |act: &str, inputs: &str| form(act, &intent, inputs, act);
     let mut forms = match entry.status {
         Status::RequiresPaymentMethod => {
-            on_intent("confirm", &choice("payment_method", &CARDS.map(|(_, method, _)| method), "")) + &on_intent("cancel", "")
+            on_intent("confirm", &choice("payment_method", &CARDS.map(|(_, method, _)| method), ""))
+                + &on_intent("cancel", "")
         }
         Status::RequiresCapture => on_intent("capture", AMOUNT) + &on_intent("cancel", "") + &on_intent("expire", ""),
         Status::Succeeded => {

@@ -64,10 +64,10 @@ pub use respond::{Accepted, All, Created, Either, Html, Pollable, Replayable, Re
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    AddressesView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView, CustomerView, DayTotalsView,
-    DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView, ImageUploadView,
-    ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView,
-    PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
+    AddressesView, AllowanceView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView, CustomerView,
+    DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView,
+    ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView,
+    OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
     ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
     ShippingView, StatusCountView, TaxesView,
 };

@@ -8,8 +8,8 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
-    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged,
-    ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
+    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue,
+    ProductChanged, ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
 };
 
 /// An image of an order, an invoice, a return, a shipment, a product or a customer cannot be deserialized.

@@ -8,9 +8,10 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged,
-    PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed, ProductChanged, ProductRemoved,
-    RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
+    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected,
+    OrderStatusChanged, PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed, ProductChanged,
+    ProductRemoved, RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered,
+    UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.

@@ -37,7 +37,9 @@ pub use customer::CustomerErased;
 pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
-pub use order::{AmountCredited, MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, UnitsCancelled};
+pub use order::{
+    AmountCredited, MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, UnitsCancelled,
+};
 pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDisputed, PaymentDue, PaymentFailed};
 pub use product::{ProductChanged, ProductRemoved};
 pub use refund::{RefundDue, RefundFailed, RefundMade};

@@ -38,4 +38,6 @@ pub use queued::intake::{Acceptance, Intake, NotAccepted, queueing};
 pub use queued::message::{OrderMessage, UnreadableMessage};
 pub use queued::refuse::{RefusedAcceptance, refusal};
 pub use queued::waiting_room::WaitingRoom;
-pub use settings::{CaptureWhen, MaxOpenUnits, Numbering, PayLater, PlacingSettings, TaxRules, Withdrawal};
+pub use settings::{
+    CaptureWhen, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping, TaxRules, Withdrawal,
+};

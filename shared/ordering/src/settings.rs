@@ -96,8 +96,7 @@ impl TaxRules {
 
 impl FromEnvironment for TaxRules {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let prices =
-            if environment.boolean("PRICES_INCLUDE_TAX")? { Prices::IncludeTax } else { Prices::ExcludeTax };
+        let prices = if environment.boolean("PRICES_INCLUDE_TAX")? { Prices::IncludeTax } else { Prices::ExcludeTax };
         let engine = environment.declared("TAX_ENGINE")?;
         let Some(country) = environment.declared("TAX_COUNTRY")? else {
             return match engine {

@@ -177,6 +177,7 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         | Transition::ObservePayment { .. }
         | Transition::FailRefund { .. }
         | Transition::WriteOff
+        | Transition::Allow(_)
         | Transition::RequestCapture
         | Transition::CancelUnits { .. }
         | Transition::ShipItems(_)

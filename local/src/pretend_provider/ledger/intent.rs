@@ -73,10 +73,14 @@ impl Ledger {
         let release = self.new_id("re");
         let entry = self.entry(id)?;
         entry.in_status(&[Status::RequiresCapture])?;
-        let amount = amount.map(|amount| currency::checked(amount, &entry.currency)).transpose()?.unwrap_or(entry.amount);
+        let amount =
+            amount.map(|amount| currency::checked(amount, &entry.currency)).transpose()?.unwrap_or(entry.amount);
         if amount > entry.amount {
-            let message = format!("The payment could not be captured because the requested capture amount is greater than \
-                                   the amount you can capture ({}).", entry.amount);
+            let message = format!(
+                "The payment could not be captured because the requested capture amount is greater than \
+                                   the amount you can capture ({}).",
+                entry.amount
+            );
             return Err(Refused::new(400, Some("amount_too_large"), message));
         }
         (entry.status, entry.captured) = (Status::Succeeded, amount);

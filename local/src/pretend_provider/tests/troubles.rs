@@ -231,7 +231,10 @@ async fn a_dispute_takes_money_and_an_inquiry_does_not() {
 
         let list = shop.get(&format!("disputes?payment_intent={id}")).await;
         assert_eq!((&list["data"][0]["status"], &list["data"][0]["amount"]), (&json!(status), &json!(300)));
-        assert_eq!((&list["has_more"], &list["data"][0]["is_charge_refundable"]), (&json!(false), &json!(refunds == 200)));
+        assert_eq!(
+            (&list["has_more"], &list["data"][0]["is_charge_refundable"]),
+            (&json!(false), &json!(refunds == 200))
+        );
         let intent = shop.get(&format!("payment_intents/{id}?expand[]=latest_charge")).await;
         assert_eq!(intent["latest_charge"]["disputed"], true);
         let (refused, _, error) = shop.refund(&id, "", 100).await;

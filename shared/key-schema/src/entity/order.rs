@@ -8,8 +8,8 @@ use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity
 use super::credit::{net_amounts, shares};
 use super::stock::is_zero;
 use super::{
-    Allowance, CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax, Return,
-    Shipment, Shortfall, Work, tax,
+    Allowance, CardPayment, CodeUse, Credit, Invoice, LineTax, LineUnits, OrderAddress, OrderStatus, Payment, RateTax,
+    Return, Shipment, Shortfall, Work, tax,
 };
 
 #[cfg(test)]
@@ -209,7 +209,9 @@ impl Order {
         let rates = self.taxes(lines);
         let of_rate = |rate| {
             let of_rate = |credit: &&Credit| {
-                lines.iter().any(|line| line.product_id == credit.product_id && line.tax.is_some_and(|tax| tax.rate == rate))
+                lines
+                    .iter()
+                    .any(|line| line.product_id == credit.product_id && line.tax.is_some_and(|tax| tax.rate == rate))
             };
             self.credits.iter().filter(of_rate).map(|credit| credit.amount).sum::<i64>()
         };
@@ -217,7 +219,8 @@ impl Order {
         let paid = rates.iter().map(|it| it.net.amount() + it.tax.amount());
         let left: Vec<i64> = paid.zip(&units).map(|(paid, units)| paid - units).collect();
         let allowed = shares(Money::nearest(self.allowed(), self.total.currency()), &left);
-        let credited = rates.iter().zip(units.iter().zip(allowed)).map(|(it, (units, allowed))| it.part(units + allowed));
+        let credited =
+            rates.iter().zip(units.iter().zip(allowed)).map(|(it, (units, allowed))| it.part(units + allowed));
         credited.filter(|it| !it.net.is_zero() || !it.tax.is_zero()).collect()
     }
 

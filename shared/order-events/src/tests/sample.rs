@@ -1,9 +1,9 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    Allowance, CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment,
-    PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus, Shipment,
-    Work,
+    Allowance, CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus,
+    Payment, PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus,
+    Shipment, Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};

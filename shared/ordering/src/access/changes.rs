@@ -15,6 +15,19 @@ pub const ADVANCE: &[Access] = &[
     Access::update::<Shipment>().in_transactions(),
 ];
 
+/// [`Transition::Allow`](crate::steps::Transition::Allow).
+pub const ALLOW: &[Access] = &[
+    Access::delete::<PaymentDue>().in_transactions(),
+    Access::put::<PaymentDue>().in_transactions(),
+    Access::query(ORDER_BY_ID),
+    Access::transact_get::<Invoice>(),
+    Access::transact_get::<Order>(),
+    Access::update::<GiftCard>().in_transactions(),
+    Access::update::<GiftCardEntry>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
+    Access::update::<Order>(),
+];
+
 /// [`Transition::Cancel`](crate::steps::Transition::Cancel).
 pub const CANCEL: &[Access] = &[
     Access::delete::<PaymentDue>().in_transactions(),

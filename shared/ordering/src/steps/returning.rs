@@ -71,7 +71,8 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     let (mut next, status) = match verdict {
         ReturnVerdict::Accept { with_shipping, .. } => {
             let next = credited(whole, &known.lines, now);
-            let is_whole = next.lines.iter().all(|line| next.order.credited_units(&line.product_id) == line.quantity.get());
+            let is_whole =
+                next.lines.iter().all(|line| next.order.credited_units(&line.product_id) == line.quantity.get());
             // Who withdraws from the whole contract has the price of shipping back: Directive 2011/83/EU, article 13.
             let shipping = next.order.shipping_left().filter(|_| is_whole && with_shipping);
             let next = match shipping {

@@ -102,6 +102,7 @@ pub(super) fn undeclared(change: Transition<'_>, read: &WholeOrder) -> Option<St
 
 /// What the changes name.
 struct Names {
+    key: IdempotencyKey,
     intents: [IntentId; 2],
     shipment: ShipmentId,
     return_id: ReturnId,
@@ -111,7 +112,7 @@ struct Names {
 
 impl Names {
     fn of(order: &OrderId) -> Self {
-        let key = "a-key".parse().expect("a key");
+        let key: IdempotencyKey = "a-key".parse().expect("a key");
         let units = |units: i64| {
             [LineUnits { product_id: "p0".parse().expect("an id"), quantity: units.try_into().expect("a quantity") }]
         };
@@ -119,6 +120,7 @@ impl Names {
             intents: ["pi_1", "pi_2"].map(|id| id.parse().expect("an id")),
             shipment: ShipmentId::of(order, &key),
             return_id: ReturnId::of(order, &key),
+            key,
             units: [units(1), units(2)],
         }
     }
@@ -131,6 +133,7 @@ impl Names {
             Transition::Capture { reference: "bank-1" },
             Transition::ConfirmRefund { reference: "back-1" },
             Transition::WriteOff,
+            Transition::Allow(AllowanceRequest { key: &self.key, amount: eur(50), reason: "a scratch" }),
             Transition::Expire { deadline: at(5) },
             Transition::ExpireLapsed { deadline: at(5) },
         ];
@@ -158,7 +161,7 @@ impl Names {
                 Transition::RequestReturn(ReturnRequest { id, lines, reason: None, within_days: Some(14) })
             }),
         );
-        let accept = [true, false].map(|restock| ReturnVerdict::Accept { restock });
+        let accept = [true, false].map(|restock| ReturnVerdict::Accept { restock, with_shipping: true });
         let verdicts = accept.into_iter().chain([ReturnVerdict::Refuse { reason: "used" }]);
         changes.extend(verdicts.map(|verdict| Transition::ReceiveReturn(Receipt { id, verdict })));
         changes

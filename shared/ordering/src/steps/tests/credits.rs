@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::super::*;
-use super::{at, sold, sums};
+use super::{at, eur, sold, sums};
 
 /// One change, with the line and the units that it is about.
 #[derive(Clone, Debug)]
@@ -21,12 +21,13 @@ enum Act {
     Return(Index, i64),
     Receive(Index, ReturnVerdict<'static>),
     Refund(&'static str),
+    Allow(&'static str, i64),
     Cancel,
 }
 
 fn any_act() -> impl Strategy<Value = Act> {
     let verdict = prop_oneof![
-        3 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock }),
+        3 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock, with_shipping: true }),
         1 => Just(ReturnVerdict::Refuse { reason: "used" }),
     ];
     prop_oneof![
@@ -36,6 +37,7 @@ fn any_act() -> impl Strategy<Value = Act> {
         3 => (any::<Index>(), 1..5_i64).prop_map(|(line, units)| Act::Return(line, units)),
         3 => (any::<Index>(), verdict).prop_map(|(which, verdict)| Act::Receive(which, verdict)),
         1 => select(vec!["back-1", "back-2", "back-3"]).prop_map(Act::Refund),
+        2 => (select(vec!["one", "two"]), 1..400_i64).prop_map(|(key, amount)| Act::Allow(key, amount)),
         1 => Just(Act::Cancel),
     ]
 }
@@ -79,6 +81,11 @@ fn take(whole: &WholeOrder, act: &Act, minute: i64) -> Step {
             receive_return(whole, Receipt { id, verdict: *verdict }, at(minute))
         }
         Act::Refund(reference) => confirm_refund(whole, reference),
+        Act::Allow(key, amount) => {
+            let key = key.parse().expect("a key");
+            let request = AllowanceRequest { key: &key, amount: eur(*amount), reason: "a scratch" };
+            allow(whole, request, at(minute))
+        }
         Act::Cancel => cancel(whole, by, at(minute)),
     }
 }
@@ -99,7 +106,9 @@ proptest! {
             prop_assert!(whole.is_consistent(), "{:?}", whole);
             prop_assert!(whole.order.version <= before.order.version + 1);
             prop_assert_eq!(whole.order == before.order, whole.order.version == before.order.version);
-            prop_assert!(whole.order.credits == before.order.credits || whole.order.changed_at == at(minute));
+            let credited = |whole: &WholeOrder| (whole.order.credits.clone(), whole.order.allowances.clone());
+            prop_assert!(credited(&whole) == credited(&before) || whole.order.changed_at == at(minute));
+            prop_assert!((before.order.credited()..=whole.order.total.amount()).contains(&whole.order.credited()));
             prop_assert_eq!(whole.as_placed(), placed.as_placed());
 
             // The units of a line are left, credited, or in an open return.
@@ -157,7 +166,7 @@ proptest! {
             whole = *next;
         }
         for known in whole.returns.clone() {
-            let verdict = ReturnVerdict::Accept { restock: true };
+            let verdict = ReturnVerdict::Accept { restock: true, with_shipping: true };
             let Step::To(next) = receive_return(&whole, Receipt { id: &known.return_id, verdict }, at(2)) else {
                 return Err(TestCaseError::fail("a receipt"));
             };

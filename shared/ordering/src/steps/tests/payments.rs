@@ -252,7 +252,7 @@ fn any_click() -> impl Strategy<Value = Click> {
 
 fn any_verdict() -> impl Strategy<Value = ReturnVerdict<'static>> {
     prop_oneof![
-        2 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock }),
+        2 => any::<bool>().prop_map(|restock| ReturnVerdict::Accept { restock, with_shipping: true }),
         1 => Just(ReturnVerdict::Refuse { reason: "used" }),
     ]
 }

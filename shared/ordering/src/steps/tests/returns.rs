@@ -38,7 +38,7 @@ fn receive(whole: &WholeOrder, key: &str, verdict: ReturnVerdict<'_>) -> Step {
     receive_return(whole, Receipt { id: &id(key), verdict }, time("2026-12-24T00:00:00Z"))
 }
 
-const ACCEPT: ReturnVerdict<'static> = ReturnVerdict::Accept { restock: true };
+const ACCEPT: ReturnVerdict<'static> = ReturnVerdict::Accept { restock: true, with_shipping: true };
 
 #[test]
 fn a_customer_may_withdraw_until_the_end_of_the_last_day_and_staff_at_any_time() {
@@ -94,7 +94,7 @@ fn a_return_is_received_once() {
     assert_eq!(received.returns[0].amount.map(Money::amount), Some(200));
     assert_eq!(receive(&received, "k", ACCEPT), Step::Stay);
     let denied = Step::Deny(Denial::Closed(ReturnStatus::Received));
-    assert_eq!(receive(&received, "k", ReturnVerdict::Accept { restock: false }), denied);
+    assert_eq!(receive(&received, "k", ReturnVerdict::Accept { restock: false, with_shipping: true }), denied);
     assert_eq!(receive(&received, "k", ReturnVerdict::Refuse { reason: "used" }), denied);
     let refused = to(receive(&asked, "k", ReturnVerdict::Refuse { reason: "used" }));
     assert_eq!(receive(&refused, "k", ReturnVerdict::Refuse { reason: "used" }), Step::Stay);
