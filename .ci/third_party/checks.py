@@ -37,8 +37,8 @@ def events(cloud, deployment):
     """Invokes each deployed function with its sample event, in the order of the events' times. Returns the number of
     events."""
     smoke = function_smoke()
-    # The stack has no search and one table, so the functions of a search index and of a move are not deployed, and a search
-    # is answered 404.
+    # The stack has no search and one table, so the functions of a search index and of a migration are not deployed, and
+    # a search is answered 404.
     names = [name for name in smoke.functions_by_event_time() if resource(name) in deployment.ids]
     names.remove("search-products")
     for name in names:

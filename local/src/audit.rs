@@ -53,8 +53,8 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Reads the whole table of this environment, and checks it: in the layout that the environment names, and during a move
-/// the table that leads. Changes before the horizon must be counted. `progress` receives the number of
+/// Reads the whole table of this environment, and checks it: in the layout that the environment names, and during a
+/// migration the table that leads. Changes before the horizon must be counted. `progress` receives the number of
 /// items read so far.
 ///
 /// # Errors

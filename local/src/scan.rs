@@ -11,11 +11,11 @@ const SEGMENTS: u8 = 4;
 
 /// The pages of all segments of the table of this environment, each with the number of its segment. A page is read when it
 /// is asked for. The keys of the items are canonical, whatever layout the table has. If the environment names the two
-/// tables of a move, the table is the one that leads now.
+/// tables of a migration, the table is the one that leads now.
 ///
 /// # Errors
-/// The environment has no table, no region or no credentials, or the phase of the move cannot be read. A page fails if the
-/// table cannot be read.
+/// The environment has no table, no region or no credentials, or the phase of the migration cannot be read. A page
+/// fails if the table cannot be read.
 pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item = Result<(u8, Vec<Item>)>> + use<>> {
     let table = WholeTable::from_environment(environment)?.leading().await.context("the phase cannot be read")?;
     let segments = (0..SEGMENTS).map(move |number| {

@@ -3,12 +3,12 @@
 mod charts;
 
 use consumers::CONSUMERS;
-use copying::{Assignment, Copier, Mover, Pace, Repairs};
+use copying::{Assignment, Copier, Migrator, Pace, Repairs};
 use devstack::fault_proxy::Call;
 use futures_util::join;
 use key_schema::access::{Access, Action, CHANGED, EVERY};
 use key_schema::entity::{CopyTask, Entity as _, Phase, ViewMark};
-use key_schema::layout::{ENTITIES, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
+use key_schema::layout::{ENTITIES, OF_A_MIGRATION, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use lambda::FromEnvironment as _;
 use local::functions::{all, routes};
 use local::history::{Options, import};
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::completeness::pascal_case;
 use crate::history::{Temporary, environment};
-use crate::moving::MovingShop;
+use crate::migration::MigratingShop;
 use crate::prelude::*;
 use crate::roles::eventful_day;
 
@@ -29,7 +29,7 @@ const IMPORT: &str = "cargo local import";
 const EXPORT: &str = "cargo local export";
 const AUDIT: &str = "cargo local audit";
 const MIGRATE: &str = "cargo local migrate";
-const DURING_A_MOVE: &str = "every function, while a shop moves";
+const DURING_A_MIGRATION: &str = "every function, while a shop migrates";
 
 /// The access key with which a command's calls are signed here.
 fn access_key(command: &str) -> String {
@@ -41,13 +41,14 @@ fn function(logical_id: &str) -> Option<String> {
     all().map(lambda::Function::name).find(|name| pascal_case(name) == logical_id)
 }
 
-/// What was recorded of the functions on an eventful day, of the commands, and of a move. It is recorded once, whichever
-/// tests need it.
+/// What was recorded of the functions on an eventful day, of the commands, and of a migration. It is recorded once,
+/// whichever tests need it.
 async fn recorded() -> &'static Accesses {
     static RECORDED: OnceCell<Accesses> = OnceCell::const_new();
     let record = async || {
-        let (functions, commands, moving) = join!(of_functions(), Box::pin(of_commands()), Box::pin(of_a_move()));
-        functions.into_iter().chain(commands).chain(moving).collect()
+        let (functions, commands, migration) =
+            join!(of_functions(), Box::pin(of_commands()), Box::pin(of_a_migration()));
+        functions.into_iter().chain(commands).chain(migration).collect()
     };
     RECORDED.get_or_init(record).await
 }
@@ -77,12 +78,12 @@ async fn of_commands() -> Accesses {
 }
 
 /// Both tables, with this access key.
-fn pairs(moving: &MovingShop, access_key: &str) -> Pairs {
-    let shop = &moving.shop;
+fn pairs(migrating: &MigratingShop, access_key: &str) -> Pairs {
+    let shop = &migrating.shop;
     let variables = [
         ("AWS_ACCESS_KEY_ID", access_key),
         ("TABLE_NAME", shop.table()),
-        ("NEXT_TABLE_NAME", &moving.next),
+        ("NEXT_TABLE_NAME", &migrating.next),
         ("NEXT_TABLE_LAYOUT", "v2"),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -91,9 +92,9 @@ fn pairs(moving: &MovingShop, access_key: &str) -> Pairs {
 }
 
 /// A run of one task, begun by the operator and worked off by this worker.
-async fn run(mover: &Mover, worker: &Pairs, task: CopyTask) {
-    let state = mover.state().await.expect("the state");
-    for segment in mover.start(&state, task, 2).await.expect("a run") {
+async fn run(migrator: &Migrator, worker: &Pairs, task: CopyTask) {
+    let state = migrator.state().await.expect("the state");
+    for segment in migrator.start(&state, task, 2).await.expect("a run") {
         let done = Copier::new(worker.unshared(), Pace::new(1e6, 1e6)).work(segment, None, |_| {}).await;
         assert!(done.expect("the segment is done").is_done);
     }
@@ -107,37 +108,37 @@ async fn repair(worker: &Pairs) {
 }
 
 /// An item of the next table alone, which a copy removes.
-async fn leave_extra(moving: &MovingShop) {
+async fn leave_extra(migrating: &MigratingShop) {
     let text = |text: &str| json!({ "S": text });
     let extra = json!({ "PK": text("PRODUCT#extra"), "SK": text("META"), "EntityType": text("product") });
-    moving.shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": extra })).await;
+    migrating.shop.dynamodb("PutItem", &json!({ "TableName": migrating.next, "Item": extra })).await;
 }
 
-async fn of_a_move() -> Accesses {
-    let moving = MovingShop::open().await;
-    let operator = pairs(&moving, &access_key(MIGRATE));
-    let mover = Mover::new(operator.clone(), Duration::ZERO);
-    let [copier, repairer] = ["CopyItems", "RepairCopies"].map(|function| pairs(&moving, function));
+async fn of_a_migration() -> Accesses {
+    let migrating = MigratingShop::open().await;
+    let operator = pairs(&migrating, &access_key(MIGRATE));
+    let migrator = Migrator::new(operator.clone(), Duration::ZERO);
+    let [copier, repairer] = ["CopyItems", "RepairCopies"].map(|function| pairs(&migrating, function));
     let step = async |to: Phase| {
-        mover.step(&mover.state().await.expect("the state"), to, true).await.expect("a step");
+        migrator.step(&migrator.state().await.expect("the state"), to, true).await.expect("a step");
     };
-    moving.shop.sign_up("ada").await;
+    migrating.shop.sign_up("ada").await;
     for at in 0..40 {
-        moving.shop.product(&format!("p{at}"), 100, 1000).await;
+        migrating.shop.product(&format!("p{at}"), 100, 1000).await;
     }
     // Too large for a transaction of both tables, so it leaves a repair.
     let lines: Vec<_> = (0..40).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
     let order_many = async |key: &str| {
-        moving.shop.customer("ada").order(key, json!({ "lines": lines })).await.expect(201);
+        migrating.shop.customer("ada").order(key, json!({ "lines": lines })).await.expect(201);
     };
     step(Phase::Both).await;
     for worker in [&copier, &operator] {
-        leave_extra(&moving).await;
-        run(&mover, worker, CopyTask::Copy).await;
+        leave_extra(&migrating).await;
+        run(&migrator, worker, CopyTask::Copy).await;
     }
     step(Phase::Compare).await;
     for worker in [&copier, &operator] {
-        run(&mover, worker, CopyTask::Compare).await;
+        run(&migrator, worker, CopyTask::Compare).await;
     }
     // The function looks whether its segment is still to be worked on.
     let copying = Copier::new(copier.unshared(), Pace::new(1e6, 1e6));
@@ -146,25 +147,26 @@ async fn of_a_move() -> Accesses {
         order_many(key).await;
         repair(worker).await;
     }
-    let calls: Vec<_> = moving.shop.fault_proxy().take_calls();
-    let of_move = |entity: &'static str| OF_A_MOVE.contains(&entity).then_some(entity);
+    let calls: Vec<_> = migrating.shop.fault_proxy().take_calls();
+    let of_migration = |entity: &'static str| OF_A_MIGRATION.contains(&entity).then_some(entity);
     // Both tables have the same lists.
-    let is_in_first = |call: &&Call| call.action != "Query" || call.request["TableName"] == moving.shop.table();
+    let is_in_first = |call: &&Call| call.action != "Query" || call.request["TableName"] == migrating.shop.table();
     let calls: Vec<_> = calls.iter().filter(is_in_first).cloned().collect();
     let worker = |key: &str| match key {
         "CopyItems" | "RepairCopies" => function(key),
         key => (key == access_key(MIGRATE)).then(|| MIGRATE.to_owned()),
     };
-    let mut scene = record(&calls, worker, |entity| Some(of_move(entity).unwrap_or(EVERY)));
+    let mut scene = record(&calls, worker, |entity| Some(of_migration(entity).unwrap_or(EVERY)));
     let by_functions: Vec<_> = calls.iter().filter(|call| call.action != "Query").cloned().collect();
-    let of_the_shop = |key: &str| function(key).filter(|name| !is_of_a_move(name)).map(|_| DURING_A_MOVE.to_owned());
-    scene.extend(record(&by_functions, of_the_shop, of_move));
+    let of_the_shop =
+        |key: &str| function(key).filter(|name| !is_of_a_migration(name)).map(|_| DURING_A_MIGRATION.to_owned());
+    scene.extend(record(&by_functions, of_the_shop, of_migration));
     scene
 }
 
 /// Whether a function exists only while a stack has two tables.
-fn is_of_a_move(function: &str) -> bool {
-    CONSUMERS.iter().any(|consumer| consumer.condition == Some("IsMoving") && consumer.function.name() == function)
+fn is_of_a_migration(function: &str) -> bool {
+    CONSUMERS.iter().any(|consumer| consumer.condition == Some("IsMigrating") && consumer.function.name() == function)
 }
 
 /// The attributes that updates name are those that the key schema declares: no function needs more, and every one is needed

@@ -63,11 +63,11 @@ async fn send_alone(client: &Client, entry: &Value) -> Value {
     }
 }
 
-/// The items without the random marks of moves between cells.
+/// The items without the random marks of transfers between cells.
 async fn items(shop: &Shop) -> Vec<Value> {
     let mut items = shop.dump().await;
     for item in &mut items {
-        item.as_object_mut().expect("an item").remove("moved");
+        item.as_object_mut().expect("an item").remove("transferred");
     }
     items
 }

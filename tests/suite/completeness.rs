@@ -71,8 +71,8 @@ fn the_template_has_the_routes_of_the_code() {
     });
     assert_eq!(named.collect::<Named>(), declared());
     assert_eq!(template.routes.len(), routes().count());
-    let of_a_move = CONSUMERS.iter().filter(|consumer| consumer.condition.is_some()).count();
-    assert_eq!(template.functions.len(), all().count() - of_a_move);
+    let of_a_migration = CONSUMERS.iter().filter(|consumer| consumer.condition.is_some()).count();
+    assert_eq!(template.functions.len(), all().count() - of_a_migration);
     assert_eq!(template_with("v1-v2").functions.len(), all().count());
 }
 

@@ -89,24 +89,24 @@ fn functions_emit_the_metrics_that_dashboards_show() {
         assert!(read(&source_of(emitter)).contains(&format!("(\"{name}\", ")), "{function}: {name}");
         count += 1;
     }
-    assert_eq!(count, 12 + 4, "of a shop, and of a move");
+    assert_eq!(count, 12 + 4, "of a shop, and of a migration");
 }
 
-/// The shop's dashboard shows the first table. While the shop moves, the second one must be seen as well.
+/// The shop's dashboard shows the first table. While the shop migrates, the second one must be seen as well.
 #[test]
-fn the_dashboard_of_a_move_shows_of_each_table_what_the_shops_own_shows_of_one() {
-    let [shop, moving] = WATCHING.map(|file| metrics(&dashboard(file)));
+fn the_dashboard_of_a_migration_shows_of_each_table_what_the_shops_own_shows_of_one() {
+    let [shop, migration] = WATCHING.map(|file| metrics(&dashboard(file)));
     let one: BTreeSet<_> = shop.into_iter().filter(|metric| is_of_table(metric, "${FirstTable}")).collect();
     assert_eq!(one.len(), 3 * (2 + 2 * 4), "units and four reasons of throttles, of the table and each index");
     for table in ["${FirstTable}", "${NextTable}"] {
         let respell = |part: &String| if part == "${FirstTable}" { table.to_owned() } else { part.clone() };
         let wanted: BTreeSet<Vec<_>> = one.iter().map(|metric| metric.iter().map(respell).collect()).collect();
-        let missing: Vec<_> = wanted.difference(&moving).collect();
+        let missing: Vec<_> = wanted.difference(&migration).collect();
         assert!(missing.is_empty(), "{table}: {missing:?}");
     }
-    let of = |table| moving.iter().filter(|metric| is_of_table(metric, table)).count();
+    let of = |table| migration.iter().filter(|metric| is_of_table(metric, table)).count();
     assert_eq!(of("${FirstTable}"), of("${NextTable}"));
-    let text = read("stacks/move-operations.yaml");
+    let text = read("stacks/migration-operations.yaml");
     for searched in ["ReturnedRecordsCount", "SystemErrors"] {
         for table in ["FirstTable", "NextTable"] {
             let search = format!("MetricName=\\\"{searched}\\\" TableName=\\\"${{{table}}}\\\"");
@@ -117,8 +117,8 @@ fn the_dashboard_of_a_move_shows_of_each_table_what_the_shops_own_shows_of_one()
 
 /// `repair-copies` reports the phase as a number.
 #[test]
-fn the_phases_on_the_dashboard_are_those_of_a_move() {
-    let dashboard = dashboard("stacks/move-operations.yaml");
+fn the_phases_on_the_dashboard_are_those_of_a_migration() {
+    let dashboard = dashboard("stacks/migration-operations.yaml");
     let phase = widgets(&dashboard).iter().find(|widget| widget["properties"]["title"] == "Phase").expect("a widget");
     let lines: Vec<_> =
         Phase::ALL.iter().enumerate().map(|(at, phase)| json!({ "label": phase, "value": at })).collect();

@@ -11,10 +11,10 @@ use yaml_serde::Value as Yaml;
 use crate::completeness::{declared, template, texts};
 
 /// The nested stacks with a dashboard.
-pub const WATCHING: [&str; 2] = ["stacks/operations.yaml", "stacks/move-operations.yaml"];
+pub const WATCHING: [&str; 2] = ["stacks/operations.yaml", "stacks/migration-operations.yaml"];
 
 /// The nested stacks with alarms. Another one has those of stacks/operations.yaml, for another table.
-pub const ALARMING: [&str; 3] = ["stacks/operations.yaml", "stacks/move-operations.yaml", "stacks/analytics.yaml"];
+pub const ALARMING: [&str; 3] = ["stacks/operations.yaml", "stacks/migration-operations.yaml", "stacks/analytics.yaml"];
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
@@ -61,7 +61,7 @@ fn every_nested_stack_gets_its_parameters() {
     let known = [
         "stacks/analytics.yaml",
         "stacks/edge.yaml",
-        "stacks/move-operations.yaml",
+        "stacks/migration-operations.yaml",
         "stacks/operations.yaml",
         "stacks/roles.yaml",
         "stacks/sign-in.yaml",

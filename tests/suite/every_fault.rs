@@ -104,7 +104,7 @@ async fn work(
 fn assert_complete(cases: &[Case]) {
     let tried: BTreeSet<_> = cases.iter().map(|case| case.function.clone()).collect();
     let writes = routes().filter(|function| function.route.method != Verb::Get).map(|route| route.function.name());
-    // The functions of a move have their own: tests/suite/moving/faults.rs.
+    // The functions of a migration have their own: tests/suite/migration/faults.rs.
     let consumers = CONSUMERS.iter().filter(|consumer| consumer.condition.is_none());
     let consumers = consumers.map(|consumer| consumer.function.name());
     let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();

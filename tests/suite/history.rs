@@ -1,7 +1,7 @@
 //! A shop's history is exported and imported without loss, and counts where it belongs.
 
 mod erased;
-mod moves;
+mod migration;
 mod refused;
 mod years;
 
@@ -61,7 +61,7 @@ impl Drop for Temporary {
 /// The totals of an import, and for each refused line its number and the reason.
 pub type Imported = (Summary, Vec<(u64, String)>);
 
-/// Imports a file into the table of a shop that does not move.
+/// Imports a file into the table of a shop that does not migrate.
 pub async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Imported {
     imported_to(&environment(shop), file, options).await.expect("an import")
 }

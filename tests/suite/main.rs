@@ -48,7 +48,7 @@ mod laptop;
 mod layouts;
 mod lifecycle;
 mod listings;
-mod moving;
+mod migration;
 mod new_route;
 mod newer_release;
 mod open_units;

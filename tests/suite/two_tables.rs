@@ -17,8 +17,8 @@ const INLINE_POLICIES: usize = 10_240;
 const MANAGED_POLICY: usize = 6_144;
 
 /// A change of the parameter to a neighbouring value replaces the roles before the functions. Until then, a function has
-/// the new role and its old environment: it reads the phase of the move in its first table, and uses the tables that both
-/// values have.
+/// the new role and its old environment: it reads the phase of the migration in its first table, and uses the tables
+/// that both values have.
 #[test]
 fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_value() {
     let of = |tables: &str| template_of("till-orders-of-a-shop".to_owned(), tables);
@@ -40,7 +40,7 @@ fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_val
                 arns.iter().any(|arn| ask.resource.ends_with(arn) || ask.resource.contains(&format!("{arn}/")))
             };
             for function in &before.functions {
-                // A function that only a move needs goes with its role.
+                // A function that only a migration needs goes with its role.
                 let Some(now) = after.function(&function.logical_id) else { continue };
                 let all = function.role.policies.iter().flat_map(|policy| &policy.statements);
                 for ask in all.filter(|statement| !is_of_repairs(statement)).flat_map(allowed_by).filter(of_those) {
@@ -67,7 +67,7 @@ fn allowed_by(statement: &Statement) -> Vec<Ask> {
     pairs.map(|(action, resource)| Ask { action, resource, context: context.clone() }).collect()
 }
 
-/// Each step of a move is one change of the parameter.
+/// Each step of a migration is one change of the parameter.
 #[test]
 fn the_parameter_names_the_tables_and_the_first_of_them() {
     for (tables, layouts, first, next) in [
@@ -99,7 +99,7 @@ fn the_parameter_names_the_tables_and_the_first_of_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_tables_exist_with_the_same_keys_indexes_and_streams() {
-    let shop = Shop::open_moving().await;
+    let shop = Shop::open_migrating().await;
     let mut shapes = Vec::new();
     for table in [shop.table(), shop.next_table()] {
         let described = shop.dynamodb("DescribeTable", &json!({ "TableName": table })).await["Table"].clone();
@@ -113,10 +113,10 @@ async fn both_tables_exist_with_the_same_keys_indexes_and_streams() {
     assert_ne!(shop.table(), shop.next_table());
 }
 
-/// A shop in which no move has begun is like one with a single table.
+/// A shop in which no migration has begun is like one with a single table.
 #[tokio::test(flavor = "multi_thread")]
-async fn while_no_move_has_begun_only_the_first_table_is_used() {
-    let shop = Shop::open_moving().await;
+async fn while_no_migration_has_begun_only_the_first_table_is_used() {
+    let shop = Shop::open_migrating().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     shop.customer("ada").order("k", things(1)).await.expect(201);
@@ -127,7 +127,7 @@ async fn while_no_move_has_begun_only_the_first_table_is_used() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
-    let shop = Shop::open_moving().await;
+    let shop = Shop::open_migrating().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     let order = shop.customer("ada").order("k", things(1)).await.expect(201);
@@ -156,7 +156,7 @@ async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_task_alone() {
-    let shop = Shop::open_moving().await;
+    let shop = Shop::open_migrating().await;
     let (first, second) = (shop.table().to_owned(), shop.next_table().to_owned());
     for table in [&first, &second] {
         for (key, is_allowed) in [("o#1", true), ("ORDER#1", true), ("c#1", false), ("CUSTOMER#1", false)] {
@@ -177,16 +177,16 @@ async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_task_alon
     shop.fault_proxy().take_calls();
 }
 
-/// The phase of a move can be read before the stack has a second table, and after it has given up one.
+/// The phase of a migration can be read before the stack has a second table, and after it has given up one.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_may_read_the_phase_of_a_move_and_nothing_of_a_table_that_the_stack_does_not_have() {
+async fn every_function_may_read_the_phase_of_a_migration_and_nothing_of_a_table_that_the_stack_does_not_have() {
     let shop = Shop::open().await;
     let functions: Vec<_> = shop.template().functions.iter().map(|function| function.logical_id.clone()).collect();
     let absent = format!("{}-table-v2", shop.table());
     let mut refused = 0;
     for function in &functions {
         let read = |table: &str, layout: Layout| {
-            let key = item(table, &layout.partition(Index::Table, "move".to_owned()))["Key"].clone();
+            let key = item(table, &layout.partition(Index::Table, "migration".to_owned()))["Key"].clone();
             json!({ "RequestItems": { table: { "Keys": [key] } } })
         };
         let (status, body) = shop.dynamodb_as(function, "BatchGetItem", &read(shop.table(), Layout::V1)).await;
@@ -196,7 +196,7 @@ async fn every_function_may_read_the_phase_of_a_move_and_nothing_of_a_table_that
             ("Query", query(&absent, None, "ORDER#1")),
             ("PutItem", put(&absent, "CUSTOMER#1")),
             ("PutItem", put(&absent, &Layout::V2.partition(Index::Table, "repair#1".to_owned()))),
-            ("PutItem", put(shop.table(), "move")),
+            ("PutItem", put(shop.table(), "migration")),
             ("PutItem", put(shop.table(), "repair#1")),
         ] {
             let (status, body) = shop.dynamodb_as(function, action, &request).await;

@@ -1,4 +1,4 @@
-//! SQS: copies or compares the items of one segment of a run, while the shop moves from one table to another.
+//! SQS: copies or compares the items of one segment of a run, while the shop migrates from one table to another.
 //!
 //! A message names a run and a segment (`copying::Assignment`). The function works on that segment until shortly before
 //! its time is over, and then sends the same message again. So work that goes on for hours consists of short invocations,

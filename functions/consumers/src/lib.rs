@@ -53,7 +53,7 @@ consumers! {
     Some("HasSearch") => {
         index_products
     }
-    Some("IsMoving") => {
+    Some("IsMigrating") => {
         copy_items
         repair_copies
     }

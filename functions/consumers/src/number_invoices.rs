@@ -39,8 +39,8 @@ const ONE_BATCH: Duration = Duration::from_secs(10);
 /// time.
 const SETTLED_SECONDS: u32 = 60;
 
-/// The most invoices of one transaction. While the table is moved, each write is done in both tables, and a transaction has
-/// at most 100 writes: these and the counter, twice.
+/// The most invoices of one transaction. While the table is migrated, each write is done in both tables, and a
+/// transaction has at most 100 writes: these and the counter, twice.
 const BATCH: usize = 49;
 
 /// The number of invoices in one page of the list: two transactions.

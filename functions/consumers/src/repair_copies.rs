@@ -1,4 +1,5 @@
-//! Schedule: makes the copies that the shop could not make when it wrote an item, while it moves from one table to another.
+//! Schedule: makes the copies that the shop could not make when it wrote an item, while it migrates from one table to
+//! another.
 //!
 //! The lists of repairs in both tables are the work lists: a repair that is carried out leaves its list. Concurrent runs do
 //! no harm, because each transaction checks that the repair is still there.
@@ -69,12 +70,12 @@ pub async fn handle(repairing: Repairing, _: ScheduledEvent, time: Duration) -> 
         ("RepairsCarriedOut", Measure::Count(repairs)),
         ("RepairsFailed", Measure::Count(failed)),
         ("OldestRepair", Measure::Seconds(oldest)),
-        ("MovePhase", Measure::Count(place(phase))),
+        ("MigrationPhase", Measure::Count(place(phase))),
     ]);
     Ok(report)
 }
 
-/// The place of a phase in a move, from 0 on: what the dashboard shows.
+/// The place of a phase in a migration, from 0 on: what the dashboard shows.
 fn place(phase: Phase) -> u64 {
     Phase::ALL.into_iter().take_while(|earlier| *earlier < phase).map(|_| 1).sum()
 }

@@ -194,7 +194,7 @@ fn the_bill_has_the_metrics_that_functions_emit() {
         ["consumers", "writes"].map(|name| format!("{}/../../functions/{name}/src", env!("CARGO_MANIFEST_DIR")));
     let files = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
-    // The example's table does not move.
+    // The example's table does not migrate.
     let files = files.filter(|path| !path.ends_with("repair_copies.rs"));
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
     let profile = changed("BillingMode: PAY_PER_REQUEST", "SearchUrl: https://search.example").unwrap();

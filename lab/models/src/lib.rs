@@ -18,7 +18,7 @@
 
 pub mod counting;
 pub mod expression;
-pub mod moving;
+pub mod migration;
 pub mod order;
 pub mod payment;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
-use models::{counting, moving, order, payment};
+use models::{counting, migration, order, payment};
 use stateright::{Checker, Expectation, Model, Property};
 
 /// Explore the models: check the invariants in every reachable state
@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
         names.push(paying.name);
         broken += options.explore(paying.name, paying)?;
     }
-    for house in if options.small { moving::small() } else { moving::large() } {
+    for house in if options.small { migration::small() } else { migration::large() } {
         names.push(house.name);
         broken += options.explore(house.name, house)?;
     }

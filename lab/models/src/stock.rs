@@ -58,10 +58,10 @@ fn whole(table: &Table) -> WholeStock {
     InStock::assemble(first(table).cells, in_stock(table)).expect("a whole stock")
 }
 
-/// The stock without the random marks of moves.
+/// The stock without the random marks of transfers.
 fn unmarked(mut stock: WholeStock) -> WholeStock {
-    assert_eq!(stock.moved.iter().sum::<i64>(), 0, "the marks of all cells add up to zero");
-    stock.moved.fill(0);
+    assert_eq!(stock.transferred.iter().sum::<i64>(), 0, "the marks of all cells add up to zero");
+    stock.transferred.fill(0);
     stock
 }
 
@@ -111,25 +111,25 @@ proptest! {
         let wanted = if is_enough { wanted.into_iter().flatten().collect() } else { now };
         prop_assert_eq!(unmarked(whole(&table)).units, wanted);
         if is_enough && changed > 1 {
-            prop_assert!(before.iter().zip(&after).zip(&whole(&table).moved).all(|((b, a), moved)| (b != a) == (*moved != 0)));
+            prop_assert!(before.iter().zip(&after).zip(&whole(&table).transferred).all(|((b, a), transferred)| (b != a) == (*transferred != 0)));
         }
     }
 
     #[test]
     fn a_changed_stock_is_the_requested_one(
-        from in any_units(), to in any_units(), same: bool, dearer: bool, moved in vec(-1..=1_i64, 5),
+        from in any_units(), to in any_units(), same: bool, dearer: bool, transferred in vec(-1..=1_i64, 5),
     ) {
         let to = if same { from.clone() } else { to };
-        // The cells have marks of earlier moves, which add up to zero.
+        // The cells have marks of earlier transfers, which add up to zero.
         let mut seen = stock_of(&from, eur(100));
         let mut table = table_of(&seen);
-        let marks: Vec<i64> = moved.into_iter().take(from.len() - 1).collect();
-        seen.moved = [marks.clone(), vec![-marks.iter().sum::<i64>()]].concat();
-        for (cell, mark) in (0_u8..).zip(&seen.moved).filter(|(_, mark)| **mark != 0) {
+        let marks: Vec<i64> = transferred.into_iter().take(from.len() - 1).collect();
+        seen.transferred = [marks.clone(), vec![-marks.iter().sum::<i64>()]].concat();
+        for (cell, mark) in (0_u8..).zip(&seen.transferred).filter(|(_, mark)| **mark != 0) {
             let place = if cell == 0 { Stock::key_of(&thing()) } else { StockCell::key_of(&thing(), cell) };
             let place = Place::from(place);
             let mut item = table.get(&place).expect("a cell").0.clone();
-            item.insert("moved".to_owned(), table::AttributeValue::N(mark.to_string()));
+            item.insert("transferred".to_owned(), table::AttributeValue::N(mark.to_string()));
             table.insert(place, item);
         }
         prop_assert_eq!(&whole(&table), &seen);
@@ -147,9 +147,9 @@ proptest! {
         let after = unmarked(whole(&table));
         prop_assert_eq!((after.units, after.price, after.price_version), (wanted.units, wanted.price, wanted.price_version));
         // Existing cells get the price later.
-        let behind = if dearer { (1..from.len().min(after.moved.len())).map(|cell| u8::try_from(cell).expect("a cell")).collect() } else { vec![] };
+        let behind = if dearer { (1..from.len().min(after.transferred.len())).map(|cell| u8::try_from(cell).expect("a cell")).collect() } else { vec![] };
         prop_assert_eq!(after.behind, behind);
-        for cell in after.moved.len()..from.len() {
+        for cell in after.transferred.len()..from.len() {
             prop_assert_eq!(other(&table, u8::try_from(cell).expect("a cell")), None, "it is given up");
         }
     }
@@ -165,7 +165,7 @@ proptest! {
         commit(&mut table, &writes).expect("nothing has changed since");
         let after = whole(&table);
         prop_assert_eq!((after.units.iter().max(), after.available()), (Some(&wanted), before.available()));
-        prop_assert!(after.moved.iter().zip(after.units.iter().zip(&units)).all(|(mark, (a, b))| (a == b) == (*mark == 0)));
+        prop_assert!(after.transferred.iter().zip(after.units.iter().zip(&units)).all(|(mark, (a, b))| (a == b) == (*mark == 0)));
         unmarked(after);
     }
 }
@@ -182,14 +182,14 @@ fn removing_a_cell_loses_no_unit_if_some_are_sold_meanwhile() {
 }
 
 #[test]
-fn returned_units_are_no_move_and_gathered_units_are_one() {
+fn returned_units_are_no_transfer_and_gathered_units_are_one() {
     let seen = stock_of(&[3, 4], eur(100));
     let mut table = table_of(&seen);
     commit(&mut table, &stock::adjust(&seen, &[3, 9]).expect("writes")).expect("done");
     let cell = other(&table, 1).expect("a cell");
-    assert_eq!((cell.available, cell.put_backs, cell.moved), (9, 1, 0));
+    assert_eq!((cell.available, cell.put_backs, cell.transferred), (9, 1, 0));
     commit(&mut table, &[stock::put_back(&thing(), quantity(2)).expect("a write")]).expect("done");
-    assert_eq!((first(&table).available, first(&table).put_backs, first(&table).moved), (5, 1, 0));
+    assert_eq!((first(&table).available, first(&table).put_backs, first(&table).transferred), (5, 1, 0));
     let mut empty = Table::default();
     assert!(commit(&mut empty, &[stock::put_back(&thing(), quantity(2)).expect("a write")]).is_err());
 }
@@ -247,13 +247,13 @@ fn a_recalled_stock_gives_units_again_when_the_recall_is_lifted() {
 
 /// [`Proof`]: two reads between which no cell gained units.
 #[test]
-fn two_equal_reads_are_a_proof_and_reads_with_moves_between_them_are_not() {
-    let read = |units: &[u64], moved: &[i64], put_backs: u64| {
+fn two_equal_reads_are_a_proof_and_reads_with_transfers_between_them_are_not() {
+    let read = |units: &[u64], transferred: &[i64], put_backs: u64| {
         let mut items = in_stock(&table_of(&stock_of(units, eur(100))));
         for item in &mut items {
             match item {
-                InStock::Stock(first) => (first.moved, first.put_backs) = (moved[0], put_backs),
-                InStock::StockCell(cell) => cell.moved = moved[usize::from(cell.cell)],
+                InStock::Stock(first) => (first.transferred, first.put_backs) = (transferred[0], put_backs),
+                InStock::StockCell(cell) => cell.transferred = transferred[usize::from(cell.cell)],
                 InStock::Unknown => {}
             }
         }
@@ -270,12 +270,12 @@ fn two_equal_reads_are_a_proof_and_reads_with_moves_between_them_are_not() {
         matches!(proof.found(after), NextRead::Cells { backoff: true })
     };
     assert!(backs_off(read(&[3, 4], &[0, 0], 0), read(&[4, 4], &[0, 0], 1)), "a unit was put back");
-    assert!(backs_off(read(&[3, 4], &[0, 0], 0), read(&[4, 3], &[5, -5], 0)), "a unit was moved");
-    assert!(backs_off(read(&[3, 4], &[5, 0], 0), read(&[3, 4], &[5, 0], 0)), "half of a move is visible");
+    assert!(backs_off(read(&[3, 4], &[0, 0], 0), read(&[4, 3], &[5, -5], 0)), "a unit was transferred");
+    assert!(backs_off(read(&[3, 4], &[5, 0], 0), read(&[3, 4], &[5, 0], 0)), "half of a transfer is visible");
     let incomplete = || read(&[3, 4], &[0, 0], 0).into_iter().take(1).collect::<Vec<_>>();
     assert!(backs_off(incomplete(), incomplete()), "a cell is missing");
 
-    // If a move stays half visible, a snapshot read follows the fifth pair of reads.
+    // If a transfer stays half visible, a snapshot read follows the fifth pair of reads.
     let mut proof = Proof::default();
     let half = || read(&[3, 4], &[5, 0], 0);
     let steps: Vec<_> = (0..6).map(|_| matches!(proof.found(half()), NextRead::Snapshot)).collect();

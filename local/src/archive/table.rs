@@ -31,10 +31,10 @@ impl Table {
         Ok(Self { whole, units })
     }
 
-    /// The same, but the table that leads now, if the environment names the two tables of a move.
+    /// The same, but the table that leads now, if the environment names the two tables of a migration.
     ///
     /// # Errors
-    /// The phase of the move cannot be read.
+    /// The phase of the migration cannot be read.
     pub async fn leading(self) -> Result<Self> {
         let whole = self.whole.leading().await.context("the phase cannot be read")?;
         Ok(Self { whole, ..self })

@@ -73,8 +73,8 @@ pub(super) struct Cells {
     pub(super) price_version: u64,
     /// The other cells, each with its price and the price's version.
     pub(super) others: BTreeMap<u8, (Money, u64)>,
-    /// The sum of the moved units that all cells record.
-    pub(super) moved: i128,
+    /// The sum of the transferred units that all cells record.
+    pub(super) transferred: i128,
 }
 
 /// The difference between the two sides.
@@ -143,14 +143,14 @@ impl Accounts {
                 if !stock.cells.is_one() {
                     let cells = self.cells.entry(stock.product_id.clone()).or_default();
                     (cells.declared, cells.price_version) = (Some(stock.cells.get()), stock.price_version);
-                    cells.moved += i128::from(stock.moved);
+                    cells.transferred += i128::from(stock.transferred);
                 }
                 self.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
             }
             Item::StockCell(cell) => {
                 let cells = self.cells.entry(cell.product_id).or_default();
                 cells.others.insert(cell.cell, (cell.price, cell.price_version));
-                cells.moved += i128::from(cell.moved);
+                cells.transferred += i128::from(cell.transferred);
             }
             Item::Discount(discount) => *self.uses.entry(discount.code).or_default() += i64::from(discount.uses),
             Item::GiftCard(card) => {
@@ -179,7 +179,7 @@ impl Accounts {
             | Item::StreamCheckpoint(_)
             | Item::Reconciliation(_)
             | Item::IdempotencyRecord(_)
-            | Item::Move(_)
+            | Item::Migration(_)
             | Item::Repair(_)
             | Item::CopyProgress(_) => {}
         }

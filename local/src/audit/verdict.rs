@@ -32,14 +32,14 @@ impl Accounts {
         }
         let products = std::mem::take(&mut self.products);
         let known: BTreeSet<_> = products.keys().cloned().collect();
-        for (id, Cells { declared, price_version, others, moved }) in std::mem::take(&mut self.cells) {
+        for (id, Cells { declared, price_version, others, transferred }) in std::mem::take(&mut self.cells) {
             let expected: Vec<_> = (1..declared.unwrap_or(1)).collect();
             let found: Vec<_> = others.keys().copied().collect();
             if found != expected {
                 let what = format!("the other cells of its stock are {found:?}, and should be {expected:?}");
                 self.breach(format!("product {id}"), what);
-            } else if moved != 0 {
-                let what = format!("the marks of moves between the cells of its stock add up to {moved}");
+            } else if transferred != 0 {
+                let what = format!("the marks of transfers between the cells of its stock add up to {transferred}");
                 self.breach(format!("product {id}"), what);
             }
             let copy = products.get(&id).and_then(|[_, copy]| *copy);

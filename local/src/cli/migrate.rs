@@ -1,4 +1,4 @@
-//! `cargo local migrate`: moves the shop from one table to another while it is open.
+//! `cargo local migrate`: migrates the shop from one table to another while it is open.
 
 mod patterns;
 mod report;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use copying::steps::{Obstacle, SETTLE};
-use copying::{Mover, State};
+use copying::{Migrator, State};
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use key_schema::layout::Layout;
@@ -30,10 +30,10 @@ const BETWEEN_ROUNDS: Duration = Duration::from_secs(2);
 /// The variable with the URL of the functions' queue, as `copy-items` has it.
 const COPY_QUEUE: &str = "COPY_QUEUE_URL";
 
-/// Move the shop from one table to another while it is open
+/// Migrate the shop from one table to another while it is open
 ///
 /// Each step checks that it is safe, waits for what passes by itself, and otherwise refuses and says what to do.
-/// docs/migrating.md shows a whole move, and the way back from each step.
+/// docs/migrating.md shows a whole migration, and the way back from each step.
 ///
 /// Without --table, the tables are those of the stack that runs on this machine. For a deployed stack, name both tables;
 /// region and credentials come from the environment, as for `cargo local audit`.
@@ -72,7 +72,7 @@ enum Command {
     },
     /// Go to the next phase
     Advance {
-        /// Every running function is of a release that knows moves. Needed for the first step
+        /// Every running function is of a release that knows migrations. Needed for the first step
         #[arg(long)]
         old_release_is_gone: bool,
     },
@@ -106,11 +106,11 @@ struct Work {
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "the comments are the texts of --help")]
 struct Tables {
-    /// The table from which the shop moves: TABLE_NAME of the functions
+    /// The table from which the shop migrates: TABLE_NAME of the functions
     #[arg(long, global = true, value_name = "NAME", requires = "next_table")]
     table: Option<String>,
 
-    /// The table to which the shop moves: NEXT_TABLE_NAME of the functions
+    /// The table to which the shop migrates: NEXT_TABLE_NAME of the functions
     #[arg(long, global = true, value_name = "NAME", requires = "table")]
     next_table: Option<String>,
 
@@ -138,15 +138,15 @@ struct Tables {
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.tables.environment().await?;
     let pairs = Pairs::from_environment(&environment).context("cannot reach the tables")?;
-    let mover = Mover::new(pairs.clone(), Duration::from_secs(arguments.tables.settle));
+    let migrator = Migrator::new(pairs.clone(), Duration::from_secs(arguments.tables.settle));
     match &arguments.command {
         Command::Status => {
-            let state = mover.state().await?;
+            let state = migrator.state().await?;
             print(&report::status(&state, &pairs))
         }
-        Command::Start(work) => ensure_equal(&work.run(&mover, &pairs, CopyTask::Copy, &environment).await?),
+        Command::Start(work) => ensure_equal(&work.run(&migrator, &pairs, CopyTask::Copy, &environment).await?),
         Command::Compare { work, patterns } => {
-            let segments = work.run(&mover, &pairs, CopyTask::Compare, &environment).await?;
+            let segments = work.run(&migrator, &pairs, CopyTask::Compare, &environment).await?;
             let answers = patterns.run(&pairs, &segments).await;
             ensure_equal(&segments).and(answers)
         }
@@ -160,9 +160,11 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
                 tokio::time::sleep(BETWEEN_ROUNDS).await;
             }
         }
-        Command::Advance { old_release_is_gone } => step(&mover, &pairs, Phase::forwards, *old_release_is_gone).await,
-        Command::Back => step(&mover, &pairs, Phase::back, false).await,
-        Command::Verify(arguments) => verify::run(arguments, &environment, &mover).await,
+        Command::Advance { old_release_is_gone } => {
+            step(&migrator, &pairs, Phase::forwards, *old_release_is_gone).await
+        }
+        Command::Back => step(&migrator, &pairs, Phase::back, false).await,
+        Command::Verify(arguments) => verify::run(arguments, &environment, &migrator).await,
     }
 }
 
@@ -194,7 +196,7 @@ impl Work {
     /// functions may have done it while nobody watched.
     async fn run(
         &self,
-        mover: &Mover,
+        migrator: &Migrator,
         pairs: &Pairs,
         task: CopyTask,
         environment: &Environment,
@@ -209,9 +211,9 @@ impl Work {
             "name the queue of the stack's functions with --copy-queue (the output CopyQueueUrl), or do the work here \
              with --here"
         );
-        let state = wait(mover, pairs, |state| mover.obstacles_to_run(state, task)).await?;
-        let version = state.moving.as_ref().map_or(0, |moving| moving.version);
-        let is_of_phase = |segment: &CopyProgress| segment.task == task && segment.move_version == version;
+        let state = wait(migrator, pairs, |state| migrator.obstacles_to_run(state, task)).await?;
+        let version = state.migration.as_ref().map_or(0, |migration| migration.version);
+        let is_of_phase = |segment: &CopyProgress| segment.task == task && segment.migration_version == version;
         let is_there = !state.segments.is_empty() && state.segments.iter().all(is_of_phase);
         let is_done = state.segments.iter().all(|segment| segment.is_done);
         if is_there && is_done && !self.again {
@@ -220,12 +222,12 @@ impl Work {
             return Ok(state.segments);
         }
         let goes_on = is_there && !is_done;
-        let segments = if goes_on { state.segments } else { mover.start(&state, task, self.segments).await? };
+        let segments = if goes_on { state.segments } else { migrator.start(&state, task, self.segments).await? };
         let segments = if self.here {
             run::work(pairs, segments, self.pace).await?
         } else {
             let queue = Queue::named(environment, COPY_QUEUE).context("cannot reach the queue")?;
-            watch::until_done(mover, pairs, &queue, segments, self.patience).await?
+            watch::until_done(migrator, pairs, &queue, segments, self.patience).await?
         };
         run::repair(&mut self.pace.repairs(pairs)).await?;
         print(&report::run(&segments))?;
@@ -242,26 +244,26 @@ fn ensure_equal(segments: &[CopyProgress]) -> Result<()> {
 
 /// Makes a step, as soon as what passes by itself has passed.
 async fn step(
-    mover: &Mover,
+    migrator: &Migrator,
     pairs: &Pairs,
     to: impl Fn(Phase) -> Option<Phase>,
     old_release_is_gone: bool,
 ) -> Result<()> {
-    let state = mover.state().await?;
+    let state = migrator.state().await?;
     let from = state.phase();
-    let Some(to) = to(from) else { bail!("the move is in the phase {from}: there is no further step this way") };
-    let state = wait(mover, pairs, |state| mover.obstacles(state, to, old_release_is_gone)).await?;
-    let moving = mover.step(&state, to, old_release_is_gone).await?;
-    print(&report::step(moving.phase))
+    let Some(to) = to(from) else { bail!("the migration is in the phase {from}: there is no further step this way") };
+    let state = wait(migrator, pairs, |state| migrator.obstacles(state, to, old_release_is_gone)).await?;
+    let migration = migrator.step(&state, to, old_release_is_gone).await?;
+    print(&report::step(migration.phase))
 }
 
 /// Waits until there are no obstacles left. Carries out the repairs that are due.
-async fn wait(mover: &Mover, pairs: &Pairs, obstacles: impl Fn(&State) -> Vec<Obstacle>) -> Result<State> {
+async fn wait(migrator: &Migrator, pairs: &Pairs, obstacles: impl Fn(&State) -> Vec<Obstacle>) -> Result<State> {
     let mut repairs = Pace::default().repairs(pairs);
     // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
     loop {
-        let state = mover.state().await?;
+        let state = migrator.state().await?;
         let found = obstacles(&state);
         if found.is_empty() {
             bar.finish_and_clear();

@@ -92,7 +92,7 @@ pub(super) struct Target {
     #[arg(long)]
     open: bool,
 
-    /// The second table, if the deployed table moves to it: `NEXT_TABLE_NAME` of the functions
+    /// The second table, if the deployed table migrates to it: `NEXT_TABLE_NAME` of the functions
     #[arg(long, value_name = "NAME", requires = "table")]
     next_table: Option<String>,
 

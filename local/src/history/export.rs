@@ -29,8 +29,8 @@ pub type Exported = BTreeMap<&'static str, u64>;
 /// sign-up, products by id, discount codes and gift cards by the time of their creation, orders by the time of their
 /// placing. `progress` receives the number of items read so far.
 ///
-/// During a move, the table that leads is read. All reads are strongly consistent, and every order is as it was at one moment. The orders of a shop in use are not all
-/// of the same moment.
+/// During a migration, the table that leads is read. All reads are strongly consistent, and every order is as it was at
+/// one moment. The orders of a shop in use are not all of the same moment.
 ///
 /// # Errors
 /// The table cannot be read, an item is not what its type says, or the output cannot be written.

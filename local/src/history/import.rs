@@ -5,8 +5,8 @@
 //! changes nothing, and an import that was interrupted continues: a record that exists costs a read and no write. No file
 //! with a position is kept. It could be lost, or belong to another table, and the table itself knows the position.
 //!
-//! If the environment names both tables of a move, each record is written as the functions write, by the phase of the
-//! move. If it names one table, the import stops as soon as that table moves.
+//! If the environment names both tables of a migration, each record is written as the functions write, by the phase of
+//! the migration. If it names one table, the import stops as soon as that table migrates.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use futures_util::{StreamExt as _, stream};
-use key_schema::entity::{EmailClaim, InvoiceCounter, Move, Phase, UsernameClaim};
+use key_schema::entity::{EmailClaim, InvoiceCounter, Migration, Phase, UsernameClaim};
 use key_schema::layout::{Consistency, Stored as _};
 use key_schema::value::{InvoiceNumber, Timestamp};
 use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
@@ -34,7 +34,7 @@ use super::write::Transaction;
 const AT_ONCE: usize = 16;
 /// The number of attempts for one record. They take about a minute if DynamoDB throttles all of them.
 const ATTEMPTS: u32 = 10;
-/// The longest time for which a table counts as one that does not move. Functions use a phase for the same time.
+/// The longest time for which a table counts as one that does not migrate. Functions use a phase for the same time.
 const PHASE_LIFETIME: Duration = Duration::from_secs(2);
 /// The time for the retries of one request.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -91,9 +91,9 @@ struct Importer {
     references: References,
     /// The file and the line in which an id, an address or a username of the files was first seen.
     seen: Mutex<HashMap<String, (Arc<str>, u64)>>,
-    /// Whether the environment names the other table of a move.
+    /// Whether the environment names the other table of a migration.
     knows_both_tables: bool,
-    /// The last moment at which the table was seen not to move.
+    /// The last moment at which the table was seen not to migrate.
     seen_at_rest: Mutex<Option<Instant>>,
     bucket: Option<Mutex<TokenBucket>>,
     began: Instant,
@@ -223,9 +223,9 @@ impl Importer {
         let mut attempt = 0;
         let mut was_sent = false;
         loop {
-            let outcome = match self.phase_of_an_unknown_move().await {
+            let outcome = match self.phase_of_an_unknown_migration().await {
                 Ok(Phase::First) => self.try_to_place(record, &mut was_sent).await,
-                Ok(phase) => bail!("the table moves to another one, phase {phase}: name both with --next-table"),
+                Ok(phase) => bail!("the table migrates to another one, phase {phase}: name both with --next-table"),
                 Err(error) => Err(error),
             };
             match outcome {
@@ -240,17 +240,17 @@ impl Importer {
         }
     }
 
-    /// The phase of a move, if the environment names one table. What is written in one table alone is lost if the other
-    /// one takes over.
-    async fn phase_of_an_unknown_move(&self) -> Result<Phase, Error> {
+    /// The phase of a migration, if the environment names one table. What is written in one table alone is lost if the
+    /// other one takes over.
+    async fn phase_of_an_unknown_migration(&self) -> Result<Phase, Error> {
         let seen = || self.seen_at_rest.lock().unwrap_or_else(PoisonError::into_inner);
         if self.knows_both_tables || seen().is_some_and(|seen| seen.elapsed() < PHASE_LIFETIME) {
             return Ok(Phase::First);
         }
         let before = Instant::now();
-        let key = vec![Move::only_key()];
-        let moving: Option<Move> = self.reader.batch(key, Consistency::Strong, Budget::of(BUDGET)).await?.pop();
-        let phase = moving.map_or(Phase::First, |moving| moving.phase);
+        let key = vec![Migration::only_key()];
+        let migration: Option<Migration> = self.reader.batch(key, Consistency::Strong, Budget::of(BUDGET)).await?.pop();
+        let phase = migration.map_or(Phase::First, |migration| migration.phase);
         if phase == Phase::First {
             *seen() = Some(before);
         }

@@ -5,7 +5,7 @@
 mod browsers;
 mod history;
 mod issuer;
-mod moving;
+mod migration;
 mod payments;
 mod replay;
 
@@ -235,7 +235,7 @@ fn help_lists_the_options_and_commands() {
         String::from_utf8(stdout).unwrap()
     };
     for (command, what) in
-        [("redrive", "Move every dead letter"), ("reconcile", "Compare"), ("migrate", "Move the shop")]
+        [("redrive", "Move every dead letter"), ("reconcile", "Compare"), ("migrate", "Migrate the shop")]
     {
         let all = help(&["--help"]);
         let line = all.lines().find(|line| line.trim_start().starts_with(command)).unwrap();

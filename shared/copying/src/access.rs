@@ -1,7 +1,7 @@
 //! What copying asks of the two tables, beside the Scan.
 
 use key_schema::access::{Access, Action};
-use key_schema::entity::{CopyProgress, Move};
+use key_schema::entity::{CopyProgress, Migration};
 use key_schema::layout::REPAIRS_DUE;
 
 /// What making a pair equal asks for: items of every kind, and only in transactions.
@@ -16,4 +16,4 @@ const ITEMS: [Access; 4] = [
 pub const COPY: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<CopyProgress>(), Access::query(REPAIRS_DUE)]];
 
 /// What carrying out repairs asks for. The phase is reported.
-pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<Move>(), Access::query(REPAIRS_DUE)]];
+pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<Migration>(), Access::query(REPAIRS_DUE)]];

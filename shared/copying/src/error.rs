@@ -8,7 +8,7 @@ pub enum Error {
     /// Another worker has the segment, or another run has started. There is nothing left to do.
     #[error("another worker or another run has taken over")]
     Superseded,
-    /// The move has no such phase or run: somebody has to start it first.
+    /// The migration has no such phase or run: somebody has to start it first.
     #[error("{0}")]
     NotNow(String),
     /// A request to one of the tables failed.

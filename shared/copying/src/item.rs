@@ -1,6 +1,6 @@
 //! Items, as far as copying has to know them.
 
-use key_schema::layout::{COPIED, ENTITY_TYPE, EXPIRES_AT, OF_A_MOVE};
+use key_schema::layout::{COPIED, ENTITY_TYPE, EXPIRES_AT, OF_A_MIGRATION};
 use key_schema::value::Timestamp;
 use table::{AttributeValue, Item};
 
@@ -14,9 +14,9 @@ pub(crate) fn kind(item: &Item) -> &str {
     }
 }
 
-/// Whether items of this kind have a copy. The items of the move itself have none.
+/// Whether items of this kind have a copy. The items of the migration itself have none.
 pub fn is_copied(item: &Item) -> bool {
-    !OF_A_MOVE.contains(&kind(item))
+    !OF_A_MIGRATION.contains(&kind(item))
 }
 
 /// Whether an item and its copy, both with canonical keys, are the same: every attribute but the mark of a copy.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tracing::error;
 
 use crate::batches::MOST_PAIRS;
-use crate::mover::moving;
+use crate::migrator::migration;
 use crate::steps::SETTLE;
 use crate::sync::Fence;
 use crate::{Error, Pace};
@@ -70,13 +70,13 @@ impl Repairs {
         Self { pairs, pace, next: Place::default() }
     }
 
-    /// The phase of the move, strongly consistent.
+    /// The phase of the migration, strongly consistent.
     ///
     /// # Errors
     /// The phase cannot be read.
     pub async fn phase(&self) -> Result<Phase, Error> {
-        let moving = moving(&self.pairs, Side::First, Budget::of(READING)).await?;
-        Ok(moving.map_or(Phase::First, |moving| moving.phase))
+        let migration = migration(&self.pairs, Side::First, Budget::of(READING)).await?;
+        Ok(migration.map_or(Phase::First, |migration| migration.phase))
     }
 
     /// Tries every repair that is due once, until that time. Each is carried out from the table that it is in, which led

@@ -1,25 +1,25 @@
-//! The steps of a move: each with the conditions under which it is safe, and the words that say what is missing.
+//! The steps of a migration: each with the conditions under which it is safe, and the words that say what is missing.
 
 use std::fmt;
 use std::time::Duration;
 
-use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Move, Phase};
+use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Migration, Phase};
 use key_schema::value::Timestamp;
 
 /// The time after a step for which functions may still work by the phase before: they use what they read for 2 seconds,
 /// and their longest request takes 30 more. Rounded up, for clocks that differ.
 pub const SETTLE: Duration = Duration::from_secs(40);
 
-/// What is known about a move.
+/// What is known about a migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The move; `None` if none has begun.
-    pub moving: Option<Move>,
+    /// The migration; `None` if none has begun.
+    pub migration: Option<Migration>,
     /// The segments of the last run; empty if there was none.
     pub segments: Vec<CopyProgress>,
-    /// The number of repairs that are due in the table from which the shop moves.
+    /// The number of repairs that are due in the table from which the shop migrates.
     pub repairs_in_first: usize,
-    /// The number of repairs that are due in the table to which the shop moves.
+    /// The number of repairs that are due in the table to which the shop migrates.
     pub repairs_in_next: usize,
 }
 
@@ -30,7 +30,7 @@ pub enum Obstacle {
     NoSuchStep(Phase, Phase),
     /// Functions may still work by the phase before, for this time.
     Unsettled(Duration),
-    /// Functions of a release that does not know moves may still run. Only the operator can know.
+    /// Functions of a release that does not know migrations may still run. Only the operator can know.
     OldRelease,
     /// The tables were not copied in this phase.
     NotCopied,
@@ -47,22 +47,22 @@ pub enum Obstacle {
 }
 
 impl Facts {
-    /// The phase of the move.
+    /// The phase of the migration.
     pub fn phase(&self) -> Phase {
-        self.moving.as_ref().map_or(Phase::First, |moving| moving.phase)
+        self.migration.as_ref().map_or(Phase::First, |migration| migration.phase)
     }
 
     /// The time until all functions work by the phase.
     pub fn unsettled(&self, now: Timestamp, settle: Duration) -> Option<Duration> {
-        let since = self.moving.as_ref()?.since;
+        let since = self.migration.as_ref()?.since;
         // A time in the future counts as now: the clocks differ.
         let passed = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
         let left = settle.saturating_sub(Duration::from_millis(u64::try_from(passed).unwrap_or(0)));
         (!left.is_zero()).then_some(left)
     }
 
-    /// The reasons why the move cannot go to this phase yet. `old_release_is_gone` is the operator's word that every
-    /// running function knows moves.
+    /// The reasons why the migration cannot go to this phase yet. `old_release_is_gone` is the operator's word that
+    /// every running function knows migrations.
     pub fn obstacles(&self, to: Phase, now: Timestamp, settle: Duration, old_release_is_gone: bool) -> Vec<Obstacle> {
         let from = self.phase();
         if !from.may_become(to) {
@@ -74,7 +74,7 @@ impl Facts {
                 if !old_release_is_gone {
                     obstacles.push(Obstacle::OldRelease);
                 }
-                // Such a repair of an earlier move would be carried out from a table that does not lead.
+                // Such a repair of an earlier migration would be carried out from a table that does not lead.
                 obstacles.extend(due(self.repairs_in_next));
             }
             (Phase::Both, Phase::Compare) => obstacles.extend(self.last_run(CopyTask::Copy)),
@@ -108,8 +108,8 @@ impl Facts {
             CopyTask::Copy => Obstacle::NotCopied,
             CopyTask::Compare => Obstacle::NotCompared,
         };
-        let version = self.moving.as_ref().map_or(0, |moving| moving.version);
-        let is_of_phase = |segment: &CopyProgress| segment.move_version == version && segment.task == task;
+        let version = self.migration.as_ref().map_or(0, |migration| migration.version);
+        let is_of_phase = |segment: &CopyProgress| segment.migration_version == version && segment.task == task;
         let is_whole = |first: &CopyProgress| self.segments.len() == usize::from(first.segments);
         if !self.segments.first().is_some_and(is_whole) || !self.segments.iter().all(is_of_phase) {
             return Some(missing);
@@ -145,8 +145,8 @@ impl fmt::Display for Obstacle {
                 left.as_millis().div_ceil(1000)
             ),
             Self::OldRelease => f.write_str(
-                "functions of a release that knows no moves would write one table alone: wait until none runs, and say \
-                 so with --old-release-is-gone",
+                "functions of a release that knows no migrations would write one table alone: wait until none runs, \
+                 and say so with --old-release-is-gone",
             ),
             Self::NotCopied => f.write_str("the tables were not copied in this phase: run migrate start"),
             Self::Running(segments) => {

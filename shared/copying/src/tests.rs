@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Move, Phase, Side};
+use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Migration, Phase, Side};
 use key_schema::layout::{COPIED, ENTITY_TYPE, EXPIRES_AT, Index, Key, REMOVED};
 use key_schema::value::Timestamp;
 use proptest::collection::{btree_map, vec};
@@ -137,10 +137,10 @@ fn sorted(item: &Item) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_items_of_the_move_itself_are_not_copied() {
+fn the_items_of_the_migration_itself_are_not_copied() {
     let of = |kind: &str| is_copied(&Item::from([(ENTITY_TYPE.to_owned(), AttributeValue::S(kind.to_owned()))]));
     assert_eq!(
-        ["move", "repair", "copyProgress", "order", "streamCheckpoint"].map(of),
+        ["migration", "repair", "copyProgress", "order", "streamCheckpoint"].map(of),
         [false, false, false, true, true]
     );
     assert!(is_copied(&Item::new()), "an item without a kind is still somebody's item");
@@ -156,9 +156,9 @@ fn an_item_has_expired_from_its_second_on() {
 
 const SETTLE: Duration = Duration::from_secs(40);
 
-fn moving(phase: Phase, seconds_ago: u32) -> Facts {
+fn migration(phase: Phase, seconds_ago: u32) -> Facts {
     let since = Timestamp::now().minus_seconds(seconds_ago);
-    Facts { moving: Some(Move { phase, version: 7, since }), ..Facts::default() }
+    Facts { migration: Some(Migration { phase, version: 7, since }), ..Facts::default() }
 }
 
 fn segments(task: CopyTask, number: u8) -> Vec<CopyProgress> {
@@ -168,7 +168,7 @@ fn segments(task: CopyTask, number: u8) -> Vec<CopyProgress> {
         segments: number,
         run: 1,
         task,
-        move_version: 7,
+        migration_version: 7,
         leader: Side::First,
         scanned: Side::Next,
         last: None,
@@ -193,7 +193,7 @@ fn obstacles(facts: &Facts, to: Phase) -> Vec<Obstacle> {
 fn every_step_waits_until_the_one_before_has_settled_and_no_step_leaves_the_line() {
     for from in Phase::ALL {
         for to in Phase::ALL {
-            let found = obstacles(&moving(from, 10), to);
+            let found = obstacles(&migration(from, 10), to);
             if from.may_become(to) {
                 assert!(matches!(found[0], Obstacle::Unsettled(left) if left.as_secs().abs_diff(30) <= 1), "{found:?}");
             } else {
@@ -214,7 +214,7 @@ fn the_first_step_needs_the_word_that_the_last_release_is_gone() {
 
 #[test]
 fn a_comparison_needs_a_whole_copy_of_this_phase() {
-    let mut facts = moving(Phase::Both, 60);
+    let mut facts = migration(Phase::Both, 60);
     assert_eq!(obstacles(&facts, Phase::Compare), [Obstacle::NotCopied]);
     facts.segments = segments(CopyTask::Copy, 4);
     assert_eq!(obstacles(&facts, Phase::Compare), []);
@@ -223,14 +223,14 @@ fn a_comparison_needs_a_whole_copy_of_this_phase() {
     facts.segments.pop();
     assert_eq!(obstacles(&facts, Phase::Compare), [Obstacle::NotCopied], "a segment is missing");
     facts.segments = segments(CopyTask::Copy, 4);
-    facts.segments[3].move_version = 6;
+    facts.segments[3].migration_version = 6;
     assert_eq!(obstacles(&facts, Phase::Compare), [Obstacle::NotCopied], "of an earlier phase");
 }
 
 #[test]
 fn the_strict_phases_are_entered_from_either_side_only_without_differences_and_repairs() {
     for (from, to) in [(Phase::Compare, Phase::Handover), (Phase::NextLeads, Phase::Takeover)] {
-        let mut facts = moving(from, 60);
+        let mut facts = migration(from, 60);
         facts.segments = segments(CopyTask::Copy, 2);
         assert_eq!(obstacles(&facts, to), [Obstacle::NotCompared]);
         facts.segments = segments(CopyTask::Compare, 2);
@@ -243,7 +243,7 @@ fn the_strict_phases_are_entered_from_either_side_only_without_differences_and_r
         assert!(found[0].to_string().contains("o#1 p#2"), "{}", found[0]);
     }
     for (from, to) in [(Phase::Handover, Phase::Takeover), (Phase::Takeover, Phase::Handover)] {
-        let facts = Facts { repairs_in_next: 1, ..moving(from, 60) };
+        let facts = Facts { repairs_in_next: 1, ..migration(from, 60) };
         assert_eq!(obstacles(&facts, to), [Obstacle::RepairsDue(1)], "the lead would pass over a repair");
     }
 }
@@ -252,7 +252,7 @@ fn the_strict_phases_are_entered_from_either_side_only_without_differences_and_r
 fn the_way_back_needs_no_more_than_time() {
     use Phase::{Both, Compare, First, Handover, Next, NextLeads, Takeover};
     for (from, to) in [(Both, First), (Compare, Both), (Handover, Compare), (Takeover, NextLeads), (Next, NextLeads)] {
-        assert_eq!(obstacles(&moving(from, 60), to), [], "{from:?} to {to:?}");
+        assert_eq!(obstacles(&migration(from, 60), to), [], "{from:?} to {to:?}");
     }
 }
 
@@ -260,8 +260,8 @@ fn the_way_back_needs_no_more_than_time() {
 fn a_run_needs_a_phase_in_which_every_function_leaves_repairs() {
     let now = Timestamp::now();
     for phase in Phase::ALL {
-        let runs = moving(phase, 60).obstacles_to_run(CopyTask::Copy, now, SETTLE).is_empty();
+        let runs = migration(phase, 60).obstacles_to_run(CopyTask::Copy, now, SETTLE).is_empty();
         assert_eq!(runs, phase.writes_both() && !phase.is_strict(), "{phase:?}");
-        assert_ne!(moving(phase, 0).obstacles_to_run(CopyTask::Copy, now, SETTLE), []);
+        assert_ne!(migration(phase, 0).obstacles_to_run(CopyTask::Copy, now, SETTLE), []);
     }
 }

@@ -13,8 +13,8 @@ use crate::{Aggregate, Change, Counts, Uncountable};
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 pub const MOST_COUNTERS: usize = 99;
 
-/// The most counters of one group that one step parks. During a move each write is done in both tables, so 50 writes
-/// fill a transaction. The counters and the deletion of the parked counts must fit into one.
+/// The most counters of one group that one step parks. During a migration each write is done in both tables, so 50
+/// writes fill a transaction. The counters and the deletion of the parked counts must fit into one.
 pub const MOST_PARKED: usize = 49;
 
 /// The number of parked steps after which a consumer folds them, or waits until they are folded. Otherwise many shards
@@ -199,8 +199,8 @@ impl Batch {
         }
     }
 
-    /// The batch with smaller steps: during a move a transaction writes each counter in both tables, and tests and models
-    /// see more steps.
+    /// The batch with smaller steps: during a migration a transaction writes each counter in both tables, and tests and
+    /// models see more steps.
     #[must_use]
     pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }

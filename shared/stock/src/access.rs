@@ -9,7 +9,7 @@ pub const READ: &[Access] = &[Access::batch_get::<Stock>(), Access::batch_get::<
 /// A snapshot read of all cells.
 pub const SNAPSHOT: &[Access] = &[Access::transact_get::<Stock>(), Access::transact_get::<StockCell>()];
 
-/// Adjusting a stock, and moving units between its cells.
+/// Adjusting a stock, and transferring units between its cells.
 pub const ADJUST: &[Access] =
     &[Access::update::<Stock>().in_transactions(), Access::update::<StockCell>().in_transactions()];
 

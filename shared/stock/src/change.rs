@@ -6,8 +6,8 @@ use futures_util::stream;
 use key_schema::entity::{StockCell, WholeStock};
 use table::{Budget, Condition, Error, Write, Writer};
 
-use crate::moves::{as_seen, marks};
 use crate::order::key;
+use crate::transfers::{as_seen, marks};
 
 /// The number of cells to which a new price is written concurrently.
 const CONCURRENT_PRICES: usize = 8;
@@ -37,7 +37,7 @@ pub fn adjust(whole: &WholeStock, units: &[u64]) -> Result<Vec<Write>, Error> {
     }
     let marks = marks(changed.len());
     let writes = changed.into_iter().zip(marks).map(|((cell, more), mark)| {
-        let expression = "SET #available = #available + :more ADD #moved :mark";
+        let expression = "SET #available = #available + :more ADD #transferred :mark";
         Ok(Write::update(key(&whole.product_id, cell), expression, has_units(more)?.value(":mark", mark)?))
     });
     writes.collect()
@@ -65,33 +65,33 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
         .filter(|(cell, before, after)| *cell == 0 || *before != Some(*after))
         .collect();
     // The first cell takes over the marks of removed cells, so that the marks of all cells still add up to zero.
-    let removed_marks: i64 = from.moved.iter().skip(to.units.len()).sum();
+    let removed_marks: i64 = from.transferred.iter().skip(to.units.len()).sum();
     let mut marks = marks(changed.len());
     let mut mark = || marks.next().unwrap_or_default();
     let mut writes = Vec::new();
     for (cell, before, after) in changed {
         let Some(before) = before else {
-            writes.push(Write::put_new(&StockCell { moved: mark(), ..new_cell(to, cell, after) })?);
+            writes.push(Write::put_new(&StockCell { transferred: mark(), ..new_cell(to, cell, after) })?);
             continue;
         };
         let enough = has_units(difference(before, after))?;
         writes.push(if cell == 0 {
             let expression = if to.recalled {
                 "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
-                 #cells = :cells, #recalled = :recalled ADD #moved :mark"
+                 #cells = :cells, #recalled = :recalled ADD #transferred :mark"
             } else {
                 "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
-                 #cells = :cells REMOVE #recalled ADD #moved :mark"
+                 #cells = :cells REMOVE #recalled ADD #transferred :mark"
             };
             let enough = enough.value(":mark", mark() + removed_marks)?.value(":cells", to.cells())?;
             Write::update(key(&to.product_id, 0), expression, with_recall(enough, to)?)
         } else {
-            let expression = "SET #available = #available + :more ADD #moved :mark";
+            let expression = "SET #available = #available + :more ADD #transferred :mark";
             Write::update(key(&to.product_id, cell), expression, enough.value(":mark", mark())?)
         });
     }
-    for ((cell, units), moved) in numbered(&from.units).zip(&from.moved).skip(to.units.len()) {
-        writes.push(Write::delete_if(key(&from.product_id, cell), as_seen(units, *moved)?));
+    for ((cell, units), transferred) in numbered(&from.units).zip(&from.transferred).skip(to.units.len()) {
+        writes.push(Write::delete_if(key(&from.product_id, cell), as_seen(units, *transferred)?));
     }
     Ok(writes)
 }

@@ -17,12 +17,12 @@
 
 mod access;
 mod change;
-mod moves;
 mod order;
 mod read;
+mod transfers;
 
 pub use access::{ADJUST, READ, RESHAPE, SNAPSHOT};
 pub use change::{adjust, begin, change, reprice};
-pub use moves::{give_up_cells, level};
 pub use order::{Source, gather, gathering, put_back, take};
 pub use read::{NextRead, Proof, ReadMode, product, whole};
+pub use transfers::{give_up_cells, level};

@@ -6,7 +6,7 @@ use key_schema::layout::Key;
 use key_schema::value::{Money, ProductId, Quantity};
 use table::{Budget, Condition, Error, Throttle, Write, Writer};
 
-use crate::moves::{move_units, moves_at_once};
+use crate::transfers::{transfer_units, transfers_at_once};
 
 /// The cell and the price from which an order takes the units of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,37 +52,38 @@ pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error>
     Ok(Write::update(key(product, 0), "SET #available = #available + :quantity ADD #putBacks :one", exists))
 }
 
-/// Moves units into one cell until it has `units`, for an order line of more units than any cell has.
+/// Transfers units into one cell until it has `units`, for an order line of more units than any cell has.
 ///
-/// Tries all moves in one transaction first. If that conflicts with others, each move is a transaction of its own: two
-/// cells are free of other writes sooner than all of them. Does nothing if there are too few units in all cells.
+/// Tries all transfers in one transaction first. If that conflicts with others, each transfer is a transaction of its
+/// own: two cells are free of other writes sooner than all of them. Does nothing if there are too few units in all
+/// cells.
 ///
-/// The sum of all cells stays the same, so the caller need not know whether the moves happened: it reads the stock
+/// The sum of all cells stays the same, so the caller need not know whether the transfers happened: it reads the stock
 /// again.
 ///
 /// # Errors
 /// Those of any transaction, except a missing answer.
 pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Budget) -> Result<(), Error> {
-    let Some((to, moves)) = whole.moves(units) else { return Ok(()) };
-    let at_once = moves_at_once(&whole.product_id, to, &moves)?;
+    let Some((to, transfers)) = whole.transfers(units) else { return Ok(()) };
+    let at_once = transfers_at_once(&whole.product_id, to, &transfers)?;
     match writer.clone().fail_fast_on_conflict().commit(at_once, budget).await {
         Ok(_) | Err(Error::Unanswered(_)) => return Ok(()),
         Err(Error::Throttled { by: Throttle::Contention, .. }) => {}
         Err(error) => return Err(error),
     }
-    for (from, units) in moves {
-        move_units(writer, &whole.product_id, (from, to), units, budget).await?;
+    for (from, units) in transfers {
+        transfer_units(writer, &whole.product_id, (from, to), units, budget).await?;
     }
     Ok(())
 }
 
-/// The writes of the transaction that [`gather`] tries first. `None` if no move helps.
+/// The writes of the transaction that [`gather`] tries first. `None` if no transfer helps.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
 pub fn gathering(whole: &WholeStock, units: u64) -> Result<Option<Vec<Write>>, Error> {
-    let moves = whole.moves(units);
-    moves.map(|(to, moves)| moves_at_once(&whole.product_id, to, &moves)).transpose()
+    let transfers = whole.transfers(units);
+    transfers.map(|(to, transfers)| transfers_at_once(&whole.product_id, to, &transfers)).transpose()
 }
 
 /// The key of a cell. The first cell, number 0, is the stock's own item.

@@ -15,7 +15,7 @@ const MOST_TORN_READS: u32 = 5;
 pub enum ReadMode {
     /// Eventually consistent: the cheapest read. It may return old values.
     Eventual,
-    /// Strongly consistent, cell by cell. Units that move during the read may be seen twice or not at all.
+    /// Strongly consistent, cell by cell. Units that are transferred during the read may be seen twice or not at all.
     Strong,
     /// All cells, with the guarantee that at one moment they held no more units than the read returns. Only a snapshot
     /// read proves "out of stock".
@@ -77,7 +77,7 @@ async fn snapshot(reader: &Reader, keys: Vec<Key>, budget: Budget) -> Result<Vec
             NextRead::Snapshot => return reader.transact_get(keys, budget).await,
             NextRead::Cells { backoff } => {
                 if backoff && !retries.pause().await {
-                    return Err(Error::contention("units were moved between cells for too long"));
+                    return Err(Error::contention("units were transferred between cells for too long"));
                 }
             }
         }
@@ -87,12 +87,12 @@ async fn snapshot(reader: &Reader, keys: Vec<Key>, budget: Budget) -> Result<Vec
 /// The decisions of a snapshot read, without I/O: it takes two strongly consistent reads of all cells between which no
 /// cell gained units.
 ///
-/// A read of many items reads each of them at a different moment, so it can overlook units that move in the meantime.
-/// If no cell gained units between its first read and its second, then at the moment when the first reads had ended no
-/// cell held more than its first read returned. So all cells together did not hold more either.
+/// A read of many items reads each of them at a different moment, so it can overlook units that are transferred in the
+/// meantime. If no cell gained units between its first read and its second, then at the moment when the first reads had
+/// ended no cell held more than its first read returned. So all cells together did not hold more either.
 ///
-/// A cell that gains units changes its `put_backs` or its `moved`. Both reads may still see a move in one of its cells
-/// and not in another. Then the marks of all cells do not add up to zero, or a cell is missing.
+/// A cell that gains units changes its `put_backs` or its `transferred`. Both reads may still see a transfer in one of
+/// its cells and not in another. Then the marks of all cells do not add up to zero, or a cell is missing.
 ///
 /// Orders that take units do not disturb these reads. They would conflict with a read of all cells in one transaction.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +106,7 @@ pub struct Proof {
 pub enum NextRead {
     /// All cells, strongly consistent. Then call [`found`](Proof::found) again.
     Cells {
-        /// Whether to pause first, because units were being moved.
+        /// Whether to pause first, because units were being transferred.
         backoff: bool,
     },
     /// All cells, in one transaction. Its result needs no further read.
@@ -125,8 +125,8 @@ impl Proof {
             return NextRead::None(before);
         }
         self.attempts += 1;
-        // A move is partly visible for milliseconds only. If the marks do not add up for longer, somebody changed them
-        // by hand, or a release that knew no marks moved units.
+        // A transfer is partly visible for milliseconds only. If the marks do not add up for longer, somebody changed
+        // them by hand, or a release that knew no marks transferred units.
         if self.attempts >= MOST_TORN_READS && !marks.are_complete() {
             return NextRead::Snapshot;
         }
@@ -139,7 +139,7 @@ impl Proof {
 struct Marks {
     /// The number of cells, according to the first one.
     cells: usize,
-    /// The put-backs and the marks of moves of each cell that was found.
+    /// The put-backs and the marks of transfers of each cell that was found.
     of_cells: BTreeMap<u8, (u64, i64)>,
 }
 
@@ -150,9 +150,9 @@ impl Marks {
             let (cell, of_cell) = match item {
                 InStock::Stock(first) => {
                     marks.cells = first.cells.get().into();
-                    (0, (first.put_backs, first.moved))
+                    (0, (first.put_backs, first.transferred))
                 }
-                InStock::StockCell(other) => (other.cell, (other.put_backs, other.moved)),
+                InStock::StockCell(other) => (other.cell, (other.put_backs, other.transferred)),
                 InStock::Unknown => continue,
             };
             marks.of_cells.insert(cell, of_cell);
@@ -160,9 +160,9 @@ impl Marks {
         marks
     }
 
-    /// Whether every move is visible in all of its cells or in none.
+    /// Whether every transfer is visible in all of its cells or in none.
     fn are_complete(&self) -> bool {
-        let sum: i128 = self.of_cells.values().map(|(_, moved)| i128::from(*moved)).sum();
+        let sum: i128 = self.of_cells.values().map(|(_, transferred)| i128::from(*transferred)).sum();
         self.of_cells.len() == self.cells && sum == 0
     }
 }

@@ -38,8 +38,8 @@ pub struct Delivered {
     pub(crate) raw: Box<RawValue>,
 }
 
-/// A change of an item. If a move between two tables copied the change from the other table, both images are empty, and
-/// there is nothing to process.
+/// A change of an item. If a migration between two tables copied the change from the other table, both images are
+/// empty, and there is nothing to process.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// `INSERT`, `MODIFY` or `REMOVE`.
@@ -92,7 +92,7 @@ fn read(raw: &RawValue) -> Result<(SequenceNumber, Record), serde_json::Error> {
     Ok((number, Record { name: event_name, written_at, old, new }))
 }
 
-/// Whether a move wrote the change as a copy. Each copy changes the mark, and no other change does.
+/// Whether a migration wrote the change as a copy. Each copy changes the mark, and no other change does.
 ///
 /// The same change is also in the stream of the table that led. Only that record says what happened, so that each change
 /// is processed once, whichever table leads.

@@ -1,4 +1,4 @@
-//! Asking a question of one of the two tables of a move.
+//! Asking a question of one of the two tables of a migration.
 
 use key_schema::entity::Side;
 use key_schema::layout::{Question, Reads};

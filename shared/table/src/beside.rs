@@ -1,4 +1,4 @@
-//! Reading both tables of a move, to compare them. The leading table answers.
+//! Reading both tables of a migration, to compare them. The leading table answers.
 //!
 //! Two reads see different moments. So a difference counts only if a second read of both tables finds the same two items
 //! again: between the two reads there was a moment at which both were as they were read. The second read is the same as

@@ -70,7 +70,7 @@ impl Writer {
     /// # Errors
     /// Those of any write. [`Error::Throttled`] also if the budget ends while the writes conflict with others.
     pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
-        if self.table.moving.is_some() {
+        if self.table.migration.is_some() {
             return Box::pin(self.commit_in_step(writes, budget)).await;
         }
         let actions = writes.into_iter().map(|write| write.into_action(&self.table.home));

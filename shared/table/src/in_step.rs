@@ -1,4 +1,4 @@
-//! Sending the writes of a function that is prepared for a move.
+//! Sending the writes of a function that is prepared for a migration.
 
 use std::time::Duration;
 
@@ -17,17 +17,18 @@ const AT_ONCE: u8 = 3;
 /// The longest wait for the repair of a copy that differs in a strict phase. It leaves time to queue an order.
 const APART: Duration = Duration::from_secs(1);
 
-/// The longest that one transaction is sent again. A step of a move waits longer than this and an attempt of the client.
+/// The longest that one transaction is sent again. A step of a migration waits longer than this and an attempt of the
+/// client.
 const SENDING: Duration = Duration::from_secs(10);
 
 impl Writer {
-    /// The most writes of one transaction that can be done in both tables of a move. Without a move, those of any
-    /// transaction.
+    /// The most writes of one transaction that can be done in both tables of a migration. Without a migration, those of
+    /// any transaction.
     pub fn most_writes(&self) -> usize {
-        if self.table.moving.is_some() { MOST_ACTIONS / 2 } else { MOST_ACTIONS }
+        if self.table.migration.is_some() { MOST_ACTIONS / 2 } else { MOST_ACTIONS }
     }
 
-    /// [`commit`](Self::commit) by the phase of the move.
+    /// [`commit`](Self::commit) by the phase of the migration.
     pub(crate) async fn commit_in_step(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let mut lockstep = Lockstep::new(writes);
         let (mut retries, mut at_once) = (budget.retries(), AT_ONCE);

@@ -3,7 +3,8 @@
 //! - [`Reader`] runs access patterns. [`Writer`] runs conditional writes and transactions. A function holds only those
 //!   that it needs, and its role in `stacks/roles.yaml` grants no more.
 //! - [`Meter`] and [`ReadMeter`] add up the capacity that they consume. [`TokenBucket`] paces it, without I/O.
-//! - [`Pairs`] reads and writes both tables of a move from one table to another. Only the functions that copy hold it.
+//! - [`Pairs`] reads and writes both tables of a migration from one table to another. Only the functions that copy hold
+//!   it.
 //! - [`WholeTable`] reads every item, for the operator who audits or exports a table.
 //!
 //! **Invariant: every read is an access pattern of the key schema, or a batch of keys that the key schema spelled.** The
@@ -29,7 +30,7 @@ mod item;
 mod lockstep;
 mod merge;
 mod meter;
-mod moving;
+mod migration;
 mod order;
 mod pair;
 mod read;
@@ -50,7 +51,7 @@ use headers::StripSdkHeaders;
 use home::Home;
 use key_schema::layout::Layout;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
-use moving::{Homes, Moving};
+use migration::{Homes, Migration};
 
 pub use ask::Answered;
 pub use aws_sdk_dynamodb::types::AttributeValue;
@@ -79,8 +80,8 @@ pub use writer::{Put, Writer, Written};
 pub(crate) struct Table {
     client: Client<aws_sdk_dynamodb::Client>,
     home: Home,
-    /// The move to another table. Without one, nothing is read or checked for moves.
-    moving: Option<Moving>,
+    /// The migration to another table. Without one, nothing is read or checked for migrations.
+    migration: Option<Migration>,
 }
 
 impl FromEnvironment for Table {
@@ -93,16 +94,16 @@ impl FromEnvironment for Table {
         let connections = environment.shared(warm_up::Connections::default);
         environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name), connections));
         let home = Home { name, layout: layout(environment, "TABLE_LAYOUT")? };
-        Ok(Self { client, home, moving: Moving::from_environment(environment)? })
+        Ok(Self { client, home, migration: Migration::from_environment(environment)? })
     }
 }
 
 impl Table {
     /// The tables that one request uses now.
     async fn homes(&self) -> Result<Homes<'_>, Error> {
-        match &self.moving {
+        match &self.migration {
             None => Ok(Homes::alone(&self.home)),
-            Some(moving) => moving.homes(self).await,
+            Some(migration) => migration.homes(self).await,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Writing the two tables of a move in step.
+//! Writing the two tables of a migration in step.
 //!
 //! One transaction writes each item in both tables, under the same conditions, except for items that differ already. So an
 //! item and its copy are equal at every moment, or a repair of the two is due. The table that leads decides: its conditions
@@ -15,7 +15,7 @@ use key_schema::layout::{COPIED, Index, Key};
 use key_schema::value::Timestamp;
 
 use crate::home::Home;
-use crate::moving::Homes;
+use crate::migration::Homes;
 use crate::write::Act;
 use crate::{Cause, Error, Throttle, Write};
 

@@ -1,4 +1,4 @@
-//! Pairs: an item in one of the two tables of a move, and its copy in the other one.
+//! Pairs: an item in one of the two tables of a migration, and its copy in the other one.
 //!
 //! Only the functions that copy use this module. Every other function reads and writes through [`Reader`](crate::Reader)
 //! and [`Writer`](crate::Writer), and does not know that there are two tables.
@@ -21,9 +21,9 @@ use crate::{Budget, Commit, Condition, Error, Meter, ReadMeter, Reader, Write, W
 pub struct Pair {
     /// The canonical key.
     pub key: Key,
-    /// The item in the table from which the shop moves.
+    /// The item in the table from which the shop migrates.
     pub first: Option<Item>,
-    /// The item in the table to which the shop moves.
+    /// The item in the table to which the shop migrates.
     pub next: Option<Item>,
 }
 
@@ -37,7 +37,7 @@ impl Pair {
     }
 }
 
-/// Both tables of a move. A clone is cheap and shares the connection and the meters.
+/// Both tables of a migration. A clone is cheap and shares the connection and the meters.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     pub(crate) reader: Reader,

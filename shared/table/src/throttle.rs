@@ -20,8 +20,8 @@ pub enum Throttle {
     CapacityOrHotKey,
     /// Other requests are writing the same items. Try again in a moment.
     Contention,
-    /// A move between two tables is at the point at which both must stay equal, and this write cannot be done in both.
-    /// It can be done a minute later. Work that can wait belongs in a queue.
+    /// A migration between two tables is at the point at which both must stay equal, and this write cannot be done in
+    /// both. It can be done a minute later. Work that can wait belongs in a queue.
     Handover,
     /// The throughput of one partition: a hot key. Back off; messages in a queue would hit the same partition.
     HotKey,

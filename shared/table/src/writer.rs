@@ -109,7 +109,7 @@ impl Writer {
     }
 
     /// Does one write. One request; a write that conflicts with a transaction is retried within the budget. In both tables
-    /// of a move a write is a transaction.
+    /// of a migration a write is a transaction.
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Written, Error> {
         let mut retries = budget.retries();
         let mut attempts = ATTEMPTS;

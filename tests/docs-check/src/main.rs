@@ -13,7 +13,7 @@ const WRITERS: [&str; 7] = [
     "cargo test -p capacity --test ledger",
     "cargo test -p capacity --test ledger",
     "cargo test -p key-schema -p order-events -p capacity -p cost -p measure -- documentation page growth",
-    "cargo test -p tests --test suite -- accesses moving::cost",
+    "cargo test -p tests --test suite -- accesses migration::cost",
     ".ci/analytics --update",
 ];
 

@@ -9,7 +9,7 @@ use key_schema::entity::PaymentState::{
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CopyProgress, CopyTask, Customer, Discount, EmailClaim, GiftCard, Guest, IdempotencyRecord,
-    ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
+    ItemKey, LineUnits, Migration, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, PaymentDue,
     PaymentStatus, Phase, Product, ProductDescription, ProviderPayment, QueuedOrder, Reduction, Refusal, Rejection,
     Repair, Return, Shipment, Side, Stock, StockCell, UsernameClaim, ViewMark, Work,
 };
@@ -37,7 +37,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.customer(revision)?);
         images.extend(parts.sold(revision)?);
         images.extend(parts.counted(revision)?);
-        images.extend(parts.moving(revision)?);
+        images.extend(parts.migration(revision)?);
         images.push((Kind::Taxes(revision), parts.taxes(revision)?));
         images.push((Kind::InvoiceCounter(revision), order::invoice_counter(revision)?));
     }
@@ -247,10 +247,10 @@ impl<'a> Parts<'a> {
         ])
     }
 
-    /// A move, and the progress of copying a segment.
-    fn moving(&self, revision: Revision) -> Result<Images, NoSample> {
+    /// A migration, and the progress of copying a segment.
+    fn migration(&self, revision: Revision) -> Result<Images, NoSample> {
         let (phase, at) = if revision == First { (Phase::Both, self.at) } else { (Phase::Next, self.later) };
-        let moving = Move { phase, version: number(revision).into(), since: at };
+        let migration = Migration { phase, version: number(revision).into(), since: at };
         let Key { partition, sort, .. } = Order::key_of(&self.order);
         let differing = ItemKey { partition, sort };
         let sums = ("order".to_owned(), PairOfSums::default());
@@ -259,7 +259,7 @@ impl<'a> Parts<'a> {
             segments: 8,
             run: 1,
             task: CopyTask::Compare,
-            move_version: 1,
+            migration_version: 1,
             leader: Side::First,
             scanned: Side::First,
             last: (revision == Changed).then(|| differing.clone()),
@@ -273,7 +273,7 @@ impl<'a> Parts<'a> {
             started_at: at,
             updated_at: at,
         };
-        Ok(vec![(Kind::Move(revision), item(&moving)?), (Kind::CopyProgress(revision), item(&copied)?)])
+        Ok(vec![(Kind::Migration(revision), item(&migration)?), (Kind::CopyProgress(revision), item(&copied)?)])
     }
 
     /// The mark that a visitor has viewed the product.

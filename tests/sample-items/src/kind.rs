@@ -121,9 +121,9 @@ pub enum Kind {
     KeptProduct,
     /// The stored answer to a request that adjusted a stock with an idempotency key.
     KeptAdjustment,
-    /// A move to another table.
-    Move(Revision),
-    /// Items that a move has to copy again.
+    /// A migration to another table.
+    Migration(Revision),
+    /// Items that a migration has to copy again.
     Repair,
     /// The progress of copying a segment of a table.
     CopyProgress(Revision),
@@ -225,7 +225,7 @@ impl Kind {
             Stored::Reconciliation(_) => Self::Reconciliation(First),
             Stored::IdempotencyRecord(one) if one.status == 201 => Self::KeptProduct,
             Stored::IdempotencyRecord(_) => Self::KeptAdjustment,
-            Stored::Move(_) => Self::Move(First),
+            Stored::Migration(_) => Self::Migration(First),
             Stored::Repair(_) => Self::Repair,
             Stored::CopyProgress(_) => Self::CopyProgress(First),
         })

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::{Shop, read};
 
-/// The functions in the order of their events' times: the events form one scenario. The functions of a move have no part
-/// in it.
+/// The functions in the order of their events' times: the events form one scenario. The functions of a migration have
+/// no part in it.
 pub fn functions_by_event_time() -> Vec<String> {
-    let of_a_move = CONSUMERS.iter().filter(|consumer| consumer.condition == Some("IsMoving"));
-    let of_a_move: Vec<_> = of_a_move.map(|consumer| consumer.function.name()).collect();
-    let mut all: Vec<_> = functions::all().map(Function::name).filter(|name| !of_a_move.contains(name)).collect();
+    let of_a_migration = CONSUMERS.iter().filter(|consumer| consumer.condition == Some("IsMigrating"));
+    let of_a_migration: Vec<_> = of_a_migration.map(|consumer| consumer.function.name()).collect();
+    let mut all: Vec<_> = functions::all().map(Function::name).filter(|name| !of_a_migration.contains(name)).collect();
     all.sort_by_key(|name| time_of(&event(name)));
     all
 }

@@ -213,7 +213,7 @@ impl Shop {
         self.stack.kill(consumer).expect("it consumes something");
     }
 
-    /// The name of the table that the functions use while no move is under way.
+    /// The name of the table that the functions use while no migration is under way.
     pub fn table(&self) -> &str {
         tables::first(self.template())
     }

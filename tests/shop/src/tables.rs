@@ -12,8 +12,8 @@ use crate::deployed::{deployed, deployed_from};
 use crate::kills::Kills;
 use crate::{Shop, template_text, uncounted};
 
-/// The variable that says for how many milliseconds a function uses a phase of a move.
-const PHASE_CACHE: &str = "MOVE_CACHE_MILLISECONDS";
+/// The variable that says for how many milliseconds a function uses a phase of a migration.
+const PHASE_CACHE: &str = "MIGRATION_CACHE_MILLISECONDS";
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
 pub fn template_with(tables: &str) -> Template {
@@ -44,27 +44,27 @@ fn variable<'a>(template: &'a Template, name: &str) -> Option<&'a str> {
     template.functions.first().and_then(|function| function.environment.get(name)).map(String::as_str)
 }
 
-/// The name of the table that the functions use while no move is under way.
+/// The name of the table that the functions use while no migration is under way.
 pub(crate) fn first(template: &Template) -> &str {
     variable(template, "TABLE_NAME").expect("the functions have a table")
 }
 
 impl Shop {
-    /// A shop with a table of each layout, of which v1 is the first. Both streams have the template's consumers. No move
-    /// has begun.
-    pub async fn open_moving() -> Self {
-        Self::open_moving_with("v1-v2", |_| {}).await
+    /// A shop with a table of each layout, of which v1 is the first. Both streams have the template's consumers. No
+    /// migration has begun.
+    pub async fn open_migrating() -> Self {
+        Self::open_migrating_with("v1-v2", |_| {}).await
     }
 
     /// A shop with these tables, whose template is changed after parsing. `tables` is a value of the parameter `Tables`.
-    pub async fn open_moving_with(tables: &str, change: impl FnOnce(&mut Template)) -> Self {
+    pub async fn open_migrating_with(tables: &str, change: impl FnOnce(&mut Template)) -> Self {
         let mut template = template_with(tables);
         change(&mut template);
         Self::start(template).await
     }
 
     /// The same, without consumers of streams, with functions that can be killed.
-    pub async fn open_moving_mortal(change: impl FnOnce(&mut Template)) -> (Self, Arc<Kills>) {
+    pub async fn open_migrating_mortal(change: impl FnOnce(&mut Template)) -> (Self, Arc<Kills>) {
         let (mut template, kills) = (uncounted(template_with("v1-v2")), Arc::new(Kills::default()));
         change(&mut template);
         let shop = Self::start_with(template, BTreeMap::new(), |functions| kills.of(functions)).await;

@@ -48,7 +48,7 @@ fn every_queue_and_every_stream_has_an_alarm() {
         .collect();
     let given = |name: &str| {
         let nested =
-            ["Operations", "MoveOperations"].map(|stack| &outer["Resources"][stack]["Properties"]["Parameters"]);
+            ["Operations", "MigrationOperations"].map(|stack| &outer["Resources"][stack]["Properties"]["Parameters"]);
         nested.map(|parameters| &parameters[name]).into_iter().find(|value| !value.is_null())
     };
     let template = template_with("v1-v2");

@@ -67,7 +67,7 @@ async fn setting_the_same_number_of_cells_redistributes_the_units() {
         assert_eq!(again().await.expect(200)["version"], 2);
         assert_eq!(units(&shop).await, [3, 3, 3, 3, 3, 2, 2, 2]);
     }
-    // If units have moved since, they are redistributed again.
+    // If units were transferred since, they are redistributed again.
     lay_out(&shop, "thing", &[3, 3, 3, 3, 3, 0, 0, 6]).await;
     assert_eq!(again().await.expect(200)["version"], 2);
     assert_eq!(units(&shop).await.iter().max(), Some(&3));

@@ -114,34 +114,35 @@ async fn update(shop: &Shop, cell: usize, expression: &str, values: Value) {
 
 /// DynamoDB applies a transaction item by item, and reads of single items do not wait for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn units_are_not_overlooked_while_half_a_move_is_visible() {
+async fn units_are_not_overlooked_while_half_a_transfer_is_visible() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 8, 8).await.expect(201);
-    // The order adds the cells up several times. One of these reads is late, and the rest of the move comes before it.
+    // The order adds the cells up several times. One of these reads is late, and the rest of the transfer comes before
+    // it.
     let gate = Gate::closed();
     shop.fault_proxy().inject_after(2, Match::action("BatchGetItem"), Fault::Held(gate.clone()), 1);
     let half = |units: i64, mark: i64| json!({ ":u": { "N": units.to_string() }, ":m": { "N": mark.to_string() } });
-    let move_units = "SET available = available + :u ADD moved :m";
-    update(&shop, 3, move_units, half(-1, 4711)).await;
+    let transfer_units = "SET available = available + :u ADD transferred :m";
+    update(&shop, 3, transfer_units, half(-1, 4711)).await;
     let ordering = tokio::spawn({
         let ada = shop.customer("ada");
         async move { ada.order("k", things(8)).await }
     });
     shop.until_taken().await;
-    update(&shop, 5, move_units, half(1, -4711)).await;
+    update(&shop, 5, transfer_units, half(1, -4711)).await;
     gate.open();
     ordering.await.expect("a reply").expect(201);
     conserved(&shop, 8).await;
 }
 
-/// Wrong marks of moves must not prevent the answer `out-of-stock`.
+/// Wrong marks of transfers must not prevent the answer `out-of-stock`.
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_do_not_wait_for_marks_that_never_add_up() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 8, 8).await.expect(201);
-    update(&shop, 3, "SET moved = :m", json!({ ":m": { "N": "4711" } })).await;
+    update(&shop, 3, "SET transferred = :m", json!({ ":m": { "N": "4711" } })).await;
     shop.customer("ada").order("k", things(9)).await.problem(Kind::OutOfStock);
-    update(&shop, 3, "SET moved = :m", json!({ ":m": { "N": "0" } })).await;
+    update(&shop, 3, "SET transferred = :m", json!({ ":m": { "N": "0" } })).await;
     conserved(&shop, 8).await;
 }
 

@@ -49,9 +49,9 @@ async fn orders_for_all_units_succeed_whichever_cells_they_are_in() {
 }
 
 /// Each of three buyers has at most two of nine units at any time, so three are always left for another order. They
-/// move from cell to cell, also while an order adds them up.
+/// go from cell to cell, also while an order adds them up.
 #[tokio::test(flavor = "multi_thread")]
-async fn moving_units_are_never_overlooked() {
+async fn units_that_change_cells_are_never_overlooked() {
     let shop = shop(9).await;
     let mut busy = JoinSet::new();
     for buyer in 0..3_u64 {
@@ -81,7 +81,7 @@ async fn moving_units_are_never_overlooked() {
     conserved(&shop, 9).await;
 }
 
-/// More moves than fit into one transaction together with the order.
+/// More transfers than fit into one transaction together with the order.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_largest_order_is_placed_although_the_units_of_each_product_are_scattered() {
     let shop = Shop::with_ada().await;
@@ -164,7 +164,7 @@ async fn units_are_conserved_while_the_cells_change() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_whose_gathering_was_cut_off_is_placed_once() {
     for (fault, times) in [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)] {
-        // The moves come first. With more faults than the client retries, the order's own commit is cut, too.
+        // The transfers come first. With more faults than the client retries, the order's own commit is cut, too.
         for times in [times, times + 3] {
             let shop = shop(8).await;
             shop.fault_proxy().inject(commit(), fault.clone(), times);

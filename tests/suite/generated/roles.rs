@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use consumers::{CONSUMERS, Consumer};
 use http_api::RouteFunction;
 use key_schema::access::{Access, Action};
-use key_schema::entity::{Move, Repair, Stock};
+use key_schema::entity::{Migration, Repair, Stock};
 use key_schema::layout::{Index, Layout};
 use lambda::{Function, Grant};
 
@@ -31,7 +31,7 @@ const CONDITIONS: &str = r#"
 Conditions:
   HasV1: !Not [!Equals [!Ref Table, ""]]
   HasV2: !Not [!Equals [!Ref TableV2, ""]]
-  IsMoving: !And [!Condition HasV1, !Condition HasV2]
+  IsMigrating: !And [!Condition HasV1, !Condition HasV2]
   HasSearch: !Not [!Equals [!Ref ProductChanges, ""]]
   IsTraced: !Equals [!Ref Tracing, xray]
 
@@ -68,7 +68,7 @@ pub(super) fn stack() -> String {
         _ = writeln!(text, "  {parameter}: {{ Type: String }}");
     }
     text += CONDITIONS;
-    text += &policies_of_moves();
+    text += &policies_of_migrations();
     for function in &functions {
         text += &role(function);
     }
@@ -114,14 +114,14 @@ fn parameters(functions: &[Declared]) -> BTreeSet<String> {
     of_grants.chain(resources("Table")).chain(["Logs", "Tracing"].map(str::to_owned)).collect()
 }
 
-/// The managed policies that roles have for a move from one table to another. Each function reads the phase of the move, and
-/// has that right also while the stack has one table: a deployment that gives up a table changes the roles before the
-/// functions. A function that writes leaves a repair for a copy that has to be made later.
-fn policies_of_moves() -> String {
-    let (phase, repairs) = (Access::batch_get::<Move>(), Access::put::<Repair>());
+/// The managed policies that roles have for a migration from one table to another. Each function reads the phase of the
+/// migration, and has that right also while the stack has one table: a deployment that gives up a table changes the
+/// roles before the functions. A function that writes leaves a repair for a copy that has to be made later.
+fn policies_of_migrations() -> String {
+    let (phase, repairs) = (Access::batch_get::<Migration>(), Access::put::<Repair>());
     let policies = [
-        ("ReadMove", "", "To read the phase of a move between two tables", phase),
-        ("WriteRepairs", "    Condition: IsMoving\n", "To have a copy in the other table made later", repairs),
+        ("ReadMigration", "", "To read the phase of a migration between two tables", phase),
+        ("WriteRepairs", "    Condition: IsMigrating\n", "To have a copy in the other table made later", repairs),
     ];
     let policies = policies.map(|(name, condition, description, access)| {
         let statements = statements(&[&[access]]).iter().map(|statement| statement.text("          ", !condition.is_empty())).collect::<String>();
@@ -137,17 +137,17 @@ fn policies_of_moves() -> String {
 fn role(Declared { function, access, grants, condition }: &Declared) -> String {
     let name = pascal_case(&function.name());
     let writes = access.iter().copied().flatten().any(|one| one.action.transaction() == "TransactWriteItems");
-    let is_moving = *condition == Some("IsMoving");
-    let managed = match (is_moving, writes) {
-        // The functions of a move know both tables, whatever the phase.
+    let is_migrating = *condition == Some("IsMigrating");
+    let managed = match (is_migrating, writes) {
+        // The functions of a migration know both tables, whatever the phase.
         (true, _) => "",
-        (_, true) => ", !Ref ReadMove, !If [IsMoving, !Ref WriteRepairs, !Ref AWS::NoValue]",
-        (_, false) => ", !Ref ReadMove",
+        (_, true) => ", !Ref ReadMigration, !If [IsMigrating, !Ref WriteRepairs, !Ref AWS::NoValue]",
+        (_, false) => ", !Ref ReadMigration",
     };
     let condition = condition.map(|condition| format!("    Condition: {condition}\n")).unwrap_or_default();
     let traces = ", !If [IsTraced, !Ref WriteTraces, !Ref AWS::NoValue]";
-    let statements = statements(access).into_iter().map(|statement| statement.text(STATEMENT, is_moving));
-    let statements: String = statements.chain(grants.iter().map(|grant| granted(grant, is_moving))).collect();
+    let statements = statements(access).into_iter().map(|statement| statement.text(STATEMENT, is_migrating));
+    let statements: String = statements.chain(grants.iter().map(|grant| granted(grant, is_migrating))).collect();
     format!(
         "\n  {name}Role:\n    Type: AWS::IAM::Role\n{condition}    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
          \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
@@ -169,8 +169,8 @@ fn resources(declared: &str) -> Vec<String> {
 }
 
 /// The value of `Resource` in a statement. A table that the stack does not have is left out, unless the role is there only
-/// during a move.
-fn value(declared: &str, is_moving: bool) -> String {
+/// during a migration.
+fn value(declared: &str, is_migrating: bool) -> String {
     let reference = |resource: String| match resource.split_once('/') {
         None => format!("!Ref {resource}"),
         Some((parameter, path)) => format!("!Sub \"${{{parameter}}}/{path}\""),
@@ -180,7 +180,7 @@ fn value(declared: &str, is_moving: bool) -> String {
         return std::mem::take(one);
     }
     let of_layout = |(layout, reference): (&Layout, String)| {
-        if is_moving {
+        if is_migrating {
             return reference;
         }
         format!("!If [Has{}, {reference}, !Ref AWS::NoValue]", layout.name().to_uppercase())
@@ -197,12 +197,12 @@ fn table_of(layout: Layout) -> &'static str {
 }
 
 /// The statement of a grant.
-fn granted(Grant { actions, resource, only }: &Grant, is_moving: bool) -> String {
+fn granted(Grant { actions, resource, only }: &Grant, is_migrating: bool) -> String {
     let indent = STATEMENT;
     let mut text = format!(
         "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {}\n",
         one_or_list(actions),
-        value(resource, is_moving)
+        value(resource, is_migrating)
     );
     if let Some((key, values)) = only {
         _ = write!(
@@ -234,7 +234,7 @@ struct Statement {
 
 impl Statement {
     /// The statement as an item of a list with this indentation.
-    fn text(&self, indent: &str, is_moving: bool) -> String {
+    fn text(&self, indent: &str, is_migrating: bool) -> String {
         let Self { actions, index, keys, is_transactional, attributes } = self;
         let table = index.name().map_or("Table".to_owned(), |index| format!("Table/index/{index}"));
         let names: Vec<_> = actions.iter().map(|action| action.name()).collect();
@@ -248,7 +248,7 @@ impl Statement {
              ForAllValues:StringLike: {{ dynamodb:LeadingKeys: [{keys}]{attributes_named} }}\n{indent}    \"Null\": {{ \
              dynamodb:LeadingKeys: \"false\" }}\n",
             one_or_list(&names),
-            value(&table, is_moving),
+            value(&table, is_migrating),
         );
         // A read that names no attribute reads all of them. `IfExists`, as AWS's own examples have it: a request without this
         // key is still held to the attributes.

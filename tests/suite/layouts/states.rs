@@ -105,11 +105,11 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             (Item::Stock(stock), "FirstCell(First)") => {
                 let recalled = Stock { price_version: MARK, recalled: true, ..stock.clone() };
                 rare.push(image("FirstCell(Recalled)", recalled));
-                let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
+                let marks = Stock { price_version: MARK, put_backs: MARK, transferred: -7, ..stock };
                 rare.push(image("FirstCell(Marked)", marks));
             }
             (Item::StockCell(cell), "StockCell(First)") => {
-                let marks = StockCell { price_version: MARK, put_backs: MARK, moved: -7, ..cell };
+                let marks = StockCell { price_version: MARK, put_backs: MARK, transferred: -7, ..cell };
                 rare.push(image("StockCell(Marked)", marks));
             }
             (Item::Discount(code), "Discount(First)") => {

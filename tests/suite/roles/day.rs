@@ -69,9 +69,9 @@ fn spread(quantity: u64) -> Value {
     basket("spread", quantity)
 }
 
-/// Changes the marks of moves in a cell, directly in the table.
+/// Changes the marks of transfers in a cell, directly in the table.
 async fn mark(shop: &Shop, more: i64) {
-    shop.update("p#spread", "stock", "ADD moved :more", &json!({ ":more": { "N": more.to_string() } })).await;
+    shop.update("p#spread", "stock", "ADD transferred :more", &json!({ ":more": { "N": more.to_string() } })).await;
 }
 
 /// Occasional requests of customers and admins.
@@ -123,7 +123,7 @@ async fn now_and_then(shop: &Shop) {
     }
     let dearer = json!({ "productId": "batched", "version": 4, "changes": { "price": eur(2) } });
     batch(json!({ "update": dearer }), 200).await;
-    // If the marks of moves do not add up, all cells are read in one transaction.
+    // If the marks of transfers do not add up, all cells are read in one transaction.
     mark(shop, 1).await;
     ada.order("far too many, spread", spread(1000)).await.expect(409);
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
@@ -219,7 +219,7 @@ async fn waiting(shop: &Shop) {
     let later = order_later(&ada, "later", dear).await;
     until("the defect is met", async || shop.fault_proxy().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
-    // The marks of moves do not add up, so all cells are read in one transaction.
+    // The marks of transfers do not add up, so all cells are read in one transaction.
     mark(shop, 1).await;
     let spread_out = order_later(&ada, "too many, spread, later", spread(1000)).await;
     ada.post("/quotes", spread(1000)).await.problem(http_api::Kind::OutOfStock);

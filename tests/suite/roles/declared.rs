@@ -59,7 +59,7 @@ fn declared(layout: Layout) -> BTreeMap<String, Vec<Declared>> {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
         let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter();
-        // Under a condition, such as that of a move, or without one.
+        // Under a condition, such as that of a migration, or without one.
         let managed = managed.map(|policy| {
             let Yaml::Tagged(policy) = policy else { panic!("{policy:?}") };
             let name = if let Yaml::Tagged(inner) = &policy.value[1] { &inner.value } else { &policy.value };

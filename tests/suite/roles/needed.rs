@@ -15,9 +15,9 @@ const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 /// permits nothing.
 const NO_SECRET: &str = ":secret:none";
 
-/// The key of the item with the phase of a move. Functions read it only while the stack has two tables, but may do so
-/// before and after: a deployment that gives up a table changes the roles before the functions.
-const PHASE_OF_A_MOVE: &str = "move";
+/// The key of the item with the phase of a migration. Functions read it only while the stack has two tables, but may do
+/// so before and after: a deployment that gives up a table changes the roles before the functions.
+const PHASE_OF_A_MIGRATION: &str = "migration";
 
 /// Functions that run the code of another one for guests. So they need what the other one needs, and the day need not
 /// have each case twice.
@@ -105,7 +105,7 @@ fn unneeded(function: &str, policies: &[Policy], asks: &BTreeSet<&Ask>) -> Vec<S
             let is_asked = |Grant { action, resource, keys }: &Grant| {
                 !action.starts_with("logs:")
                     && !resource.ends_with(NO_SECRET)
-                    && keys.is_none_or(|keys| keys != PHASE_OF_A_MOVE && is_of_table(keys, resource))
+                    && keys.is_none_or(|keys| keys != PHASE_OF_A_MIGRATION && is_of_table(keys, resource))
             };
             for grant in Grant::all_of(statement).into_iter().filter(is_asked) {
                 let (rest, part) = grant.split(statement);

@@ -74,8 +74,8 @@ impl Counter {
         *self.parks_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + PARKED_FOR);
     }
 
-    /// The most counters of one transaction: all of its writes but that of the checkpoint. If a move is prepared, each
-    /// write is done in both tables.
+    /// The most counters of one transaction: all of its writes but that of the checkpoint. If a migration is prepared,
+    /// each write is done in both tables.
     pub(crate) fn most_counters(&self) -> usize {
         self.writer.most_writes() - 1
     }

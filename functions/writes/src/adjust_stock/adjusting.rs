@@ -34,7 +34,7 @@ impl Adjusting<'_> {
     /// Adjusts the stock. The first attempt writes all cells in one transaction and spreads the units evenly over them.
     /// Under load, a transaction over all cells always conflicts with orders. So each conflict halves the number of
     /// cells that the next attempt writes, down to one. If the successful attempt wrote only some of the cells, the
-    /// units are then levelled over all cells, one move at a time.
+    /// units are then levelled over all cells, one transfer at a time.
     pub(crate) async fn run(&self) -> Answer {
         let fails_fast = self.writer.clone().fail_fast_on_conflict();
         let mut most_cells = usize::MAX;

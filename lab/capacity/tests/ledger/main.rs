@@ -188,15 +188,15 @@ fn the_sizes_tell_every_number_from_every_other() {
     }
 }
 
-/// The functions that run only while a table moves. What they cost depends on the items that they copy: docs/migrating.md
-/// has the units of each phase, which `moving::cost` measures.
-const OF_A_MOVE: [&str; 2] = ["copy-items", "repair-copies"];
+/// The functions that run only while a table migrates. What they cost depends on the items that they copy:
+/// docs/migrating.md has the units of each phase, which `migration::cost` measures.
+const OF_A_MIGRATION: [&str; 2] = ["copy-items", "repair-copies"];
 
 #[test]
 fn every_function_and_every_access_pattern_is_in_the_ledger() {
     let recorded: BTreeSet<_> = ledger::operations().map(|operation| operation.function.clone()).collect();
     let functions = local::functions::all().map(lambda::Function::name);
-    assert_eq!(recorded, functions.filter(|function| !OF_A_MOVE.contains(&function.as_str())).collect());
+    assert_eq!(recorded, functions.filter(|function| !OF_A_MIGRATION.contains(&function.as_str())).collect());
 
     let asked: Vec<_> = ledger::operations().flat_map(Operation::patterns).collect();
     for pattern in PATTERNS {

@@ -58,7 +58,7 @@ fn cells() -> Shop {
 }
 
 /// Two orders want two units each, of which there are two. The units are in the first of two cells, and one of them is
-/// moved to the other.
+/// transferred to the other.
 pub(super) fn gather() -> Shop {
     let requests = vec![request("ada", 2, &[]), request("bob", 2, &[])];
     let roles = vec![Role::Request { request: 0 }, Role::Request { request: 1 }, Role::Shift { request: 0 }];

@@ -11,12 +11,12 @@ use table::Pairs;
 pub(super) fn status(state: &State, pairs: &Pairs) -> String {
     let (first, next) = (pairs.name(Side::First), pairs.name(Side::Next));
     let mut text = format!("from {first} to {next}\n{}", step(state.phase()));
-    if let Some(moving) = &state.moving {
-        _ = writeln!(text, "since {}", moving.since);
+    if let Some(migration) = &state.migration {
+        _ = writeln!(text, "since {}", migration.since);
     }
-    let version = state.moving.as_ref().map(|moving| moving.version);
+    let version = state.migration.as_ref().map(|migration| migration.version);
     if let Some(segment) = state.segments.first() {
-        if version != Some(segment.move_version) {
+        if version != Some(segment.migration_version) {
             text.push_str("the last run was in an earlier phase\n");
         }
         text.push_str(&run(&state.segments));
@@ -28,7 +28,7 @@ pub(super) fn status(state: &State, pairs: &Pairs) -> String {
 /// A phase, and what comes next.
 pub(super) fn step(phase: Phase) -> String {
     let (is, next) = match phase {
-        Phase::First => ("the first table alone is read and written", "migrate advance begins a move"),
+        Phase::First => ("the first table alone is read and written", "migrate advance begins a migration"),
         Phase::Both => ("both tables are written, the first one leads", "migrate start, then migrate advance"),
         Phase::Compare => ("each read is compared with the next table", "migrate compare, then migrate advance"),
         Phase::Handover => ("both tables are kept equal, the first one leads", "migrate advance"),

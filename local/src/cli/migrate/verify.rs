@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use copying::Mover;
+use copying::Migrator;
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::entity::Phase;
 use lambda::Environment;
@@ -32,34 +32,34 @@ pub(super) struct Arguments {
     workers: u8,
 }
 
-pub(super) async fn run(arguments: &Arguments, environment: &Environment, mover: &Mover) -> Result<()> {
+pub(super) async fn run(arguments: &Arguments, environment: &Environment, migrator: &Migrator) -> Result<()> {
     let units = Units { per_second: arguments.read_units, workers: arguments.workers };
     let table = Table::open(environment, units)?;
     let location = Location::parse(environment, &arguments.export)?;
-    let since = left_since(&table, mover).await?;
+    let since = left_since(&table, migrator).await?;
     let against = if since.is_some() { Against::Table } else { Against::Record };
     check(&location, &table, against).await?;
     // A step back during the work would have let the shop write the table again.
-    let is_still_left = since.is_none() || left_since(&table, mover).await? == since;
-    ensure!(is_still_left, "the move has gone on meanwhile: export and verify again in the phase next");
+    let is_still_left = since.is_none() || left_since(&table, migrator).await? == since;
+    ensure!(is_still_left, "the migration has gone on meanwhile: export and verify again in the phase next");
     Ok(())
 }
 
 /// The time since which no function writes the table. `None` if the shop uses it, or if it is gone.
-async fn left_since(table: &Table, mover: &Mover) -> Result<Option<String>> {
+async fn left_since(table: &Table, migrator: &Migrator) -> Result<Option<String>> {
     if !table.exists().await? {
         return Ok(None);
     }
-    let state = mover.state().await?;
-    let Some(moving) = state.moving.as_ref().filter(|moving| moving.phase == Phase::Next) else {
+    let state = migrator.state().await?;
+    let Some(migration) = state.migration.as_ref().filter(|migration| migration.phase == Phase::Next) else {
         print(&format!("{} is in use, so the export is not compared with it\n", table.name()))?;
         return Ok(None);
     };
-    if let Some(left) = mover.unsettled(&state) {
+    if let Some(left) = migrator.unsettled(&state) {
         let seconds = left.as_millis().div_ceil(1000);
         bail!("functions may still work by the phase before: try again in {seconds} s");
     }
-    Ok(Some(moving.since.to_string()))
+    Ok(Some(migration.since.to_string()))
 }
 
 /// Verifies an export, and prints the result.

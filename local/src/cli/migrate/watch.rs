@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use copying::{Assignment, Mover};
+use copying::{Assignment, Migrator};
 use key_schema::entity::CopyProgress;
 use key_schema::value::Timestamp;
 use lambda::{Failure as _, Remedy};
@@ -57,7 +57,7 @@ impl Watched {
 /// # Errors
 /// The queue does not take a segment, or another run has started. The same command again sends what was not sent.
 pub(super) async fn until_done(
-    mover: &Mover,
+    migrator: &Migrator,
     pairs: &Pairs,
     queue: &Queue,
     mut segments: Vec<CopyProgress>,
@@ -90,7 +90,7 @@ pub(super) async fn until_done(
             return Ok(segments);
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
-        segments = match mover.segments().await {
+        segments = match migrator.segments().await {
             Ok(found) => found,
             // This machine may have slept, or be offline. The functions are not.
             Err(error) if error.remedy() == Remedy::Retry => segments,

@@ -27,8 +27,8 @@ impl fmt::Display for CopyTask {
     }
 }
 
-/// The progress of one segment of a run. It is in the table from which the shop moves, beside the move, and is never
-/// copied.
+/// The progress of one segment of a run. It is in the table from which the shop migrates, beside the migration, and is
+/// never copied.
 ///
 /// A run scans the leading table first, and then the other one, where it finds the items that the leading table lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +42,8 @@ pub struct CopyProgress {
     pub run: u64,
     /// The work of the run.
     pub task: CopyTask,
-    /// The version of the move at the start of the run.
-    pub move_version: u64,
+    /// The version of the migration at the start of the run.
+    pub migration_version: u64,
     /// The table that leads during the run.
     pub leader: Side,
     /// The table that is being scanned.
@@ -85,9 +85,9 @@ impl CopyProgress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PairOfSums {
-    /// The items of the table from which the shop moves.
+    /// The items of the table from which the shop migrates.
     pub first: Checksum,
-    /// The items of the table to which the shop moves.
+    /// The items of the table to which the shop migrates.
     pub next: Checksum,
 }
 

@@ -1,14 +1,14 @@
-//! The phases of a move from one table to another, and their rules.
+//! The phases of a migration from one table to another, and their rules.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A phase of a move: what a function reads, and what it writes.
+/// A phase of a migration: what a function reads, and what it writes.
 ///
-/// The phases are a line. A move goes along it one step at a time, forwards or back. For some seconds after a step,
-/// some functions still work by the phase before. That is safe, because each step changes one thing only, and because
-/// the lead changes only between two phases in which both tables are strictly kept equal.
+/// The phases are a line. A migration goes along it one step at a time, forwards or back. For some seconds after a
+/// step, some functions still work by the phase before. That is safe, because each step changes one thing only, and
+/// because the lead changes only between two phases in which both tables are strictly kept equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
@@ -36,14 +36,14 @@ impl fmt::Display for Phase {
     }
 }
 
-/// One of the two tables of a move.
+/// One of the two tables of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Side {
-    /// The table from which the shop moves.
+    /// The table from which the shop migrates.
     #[default]
     First,
-    /// The table to which the shop moves.
+    /// The table to which the shop migrates.
     Next,
 }
 
@@ -59,7 +59,7 @@ impl Side {
 }
 
 impl Phase {
-    /// Every phase, in the order of a move.
+    /// Every phase, in the order of a migration.
     pub const ALL: [Self; 7] =
         [Self::First, Self::Both, Self::Compare, Self::Handover, Self::Takeover, Self::NextLeads, Self::Next];
 
@@ -86,8 +86,8 @@ impl Phase {
         matches!(self, Self::Compare)
     }
 
-    /// The phase of the same move as the other table sees it, for functions to which the next table is the first one: the
-    /// same table leads, under the same rules for writes.
+    /// The phase of the same migration as the other table sees it, for functions to which the next table is the first
+    /// one: the same table leads, under the same rules for writes.
     #[must_use]
     pub const fn from_the_other_side(self) -> Self {
         match self {
@@ -110,7 +110,7 @@ impl Phase {
         Self::ALL.into_iter().rfind(|phase| *phase < self)
     }
 
-    /// Whether a move may go from this phase to `next` in one step.
+    /// Whether a migration may go from this phase to `next` in one step.
     pub fn may_become(self, next: Self) -> bool {
         self.forwards() == Some(next) || self.back() == Some(next)
     }

@@ -1,4 +1,4 @@
-//! Repairs: items that may differ between the two tables of a move.
+//! Repairs: items that may differ between the two tables of a migration.
 
 use serde::{Deserialize, Serialize};
 

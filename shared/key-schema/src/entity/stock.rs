@@ -33,10 +33,10 @@ pub struct Stock {
     /// The number of writes that brought units into this cell from a cancelled order or from the shop.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_backs: u64,
-    /// The sum of the marks of all moves into and out of this cell. The marks of one move are random numbers that add
-    /// up to zero. So if the sums of all cells do not add up to zero, only a part of a move is visible.
+    /// The sum of the marks of all transfers into and out of this cell. The marks of one transfer are random numbers
+    /// that add up to zero. So if the sums of all cells do not add up to zero, only a part of a transfer is visible.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub moved: i64,
+    pub transferred: i64,
 }
 
 /// A further cell of a stock that has several.
@@ -61,7 +61,7 @@ pub struct StockCell {
     pub put_backs: u64,
     /// As in [`Stock`].
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub moved: i64,
+    pub transferred: i64,
 }
 
 /// A stock with all of its cells.
@@ -76,8 +76,8 @@ pub struct WholeStock {
     pub recalled: bool,
     /// The units in each cell. There are 1 to 32 cells.
     pub units: Vec<u64>,
-    /// The sum of the marks of moves in each cell.
-    pub moved: Vec<i64>,
+    /// The sum of the marks of transfers in each cell.
+    pub transferred: Vec<i64>,
     /// The numbers of the cells that have an older price than the first cell.
     pub behind: Vec<u8>,
 }
@@ -87,8 +87,8 @@ impl WholeStock {
     pub fn shared_out(product_id: ProductId, price: Money, units: u64, cells: Cells) -> Self {
         let count = u64::from(cells.get());
         let units = (0..count).map(|cell| units / count + u64::from(cell < units % count)).collect();
-        let moved = vec![0; cells.get().into()];
-        Self { product_id, price, price_version: 0, recalled: false, units, moved, behind: Vec::new() }
+        let transferred = vec![0; cells.get().into()];
+        Self { product_id, price, price_version: 0, recalled: false, units, transferred, behind: Vec::new() }
     }
 
     /// The same stock in another number of cells: evenly spread, or with as few changes as possible. The units of
@@ -96,7 +96,7 @@ impl WholeStock {
     #[must_use]
     pub fn laid_out(&self, cells: Cells, evenly: bool) -> Self {
         let count = usize::from(cells.get());
-        let (mut units, mut moved) = (self.units.clone(), self.moved.clone());
+        let (mut units, mut transferred) = (self.units.clone(), self.transferred.clone());
         if evenly {
             let even = Self::shared_out(self.product_id.clone(), self.price, self.available(), cells);
             units = even.units;
@@ -105,8 +105,8 @@ impl WholeStock {
             units.resize(count, 0);
             units[0] += removed;
         }
-        moved.resize(count, 0);
-        Self { units, moved, ..self.clone() }
+        transferred.resize(count, 0);
+        Self { units, transferred, ..self.clone() }
     }
 
     /// The units of each cell after an adjustment by `delta`; `None` if there are too few to take away.
@@ -139,7 +139,8 @@ impl WholeStock {
         Some(units)
     }
 
-    /// The moves (from cell, to cell, units) after which the units are spread evenly. There are fewer moves than cells.
+    /// The transfers (from cell, to cell, units) after which the units are spread evenly. There are fewer transfers
+    /// than cells.
     pub fn levelling(&self) -> Vec<(u8, u8, u64)> {
         let even = self.laid_out(self.cells(), true).units;
         let differences = || (0_u8..).zip(self.units.iter().zip(&even));
@@ -147,19 +148,19 @@ impl WholeStock {
             .filter(|(_, (has, wants))| has < wants)
             .map(|(cell, (has, wants))| (cell, wants - has))
             .collect();
-        let mut moves = Vec::new();
+        let mut transfers = Vec::new();
         for (from, (has, keeps)) in differences() {
             let mut surplus = has.saturating_sub(*keeps);
             while let Some((to, deficit)) = too_few.last_mut().filter(|_| surplus > 0) {
                 let units = surplus.min(*deficit);
-                moves.push((from, *to, units));
+                transfers.push((from, *to, units));
                 (surplus, *deficit) = (surplus - units, *deficit - units);
                 if *deficit == 0 {
                     too_few.pop();
                 }
             }
         }
-        moves
+        transfers
     }
 
     /// Whether the units are spread evenly: no cell has two more than another.
@@ -192,45 +193,45 @@ impl WholeStock {
         cells().find(|cell| *cell >= home).or_else(|| cells().next())
     }
 
-    /// The fewest moves after which the fullest cell has `quantity` units: the fullest cell, and for other cells the
-    /// units to take from each. `None` if all cells together have too few, or if no move is needed.
-    pub fn moves(&self, quantity: u64) -> Option<(u8, Vec<(u8, u64)>)> {
+    /// The fewest transfers after which the fullest cell has `quantity` units: the fullest cell, and for other cells
+    /// the units to take from each. `None` if all cells together have too few, or if no transfer is needed.
+    pub fn transfers(&self, quantity: u64) -> Option<(u8, Vec<(u8, u64)>)> {
         let mut cells: Vec<_> = (0_u8..).zip(self.units.iter().copied()).collect();
         cells.sort_by_key(|(_, units)| std::cmp::Reverse(*units));
         let mut cells = cells.into_iter();
         let (fullest, has) = cells.next()?;
         let mut deficit = quantity.saturating_sub(has);
-        let mut moves = Vec::new();
+        let mut transfers = Vec::new();
         for (cell, units) in cells {
             let taken = units.min(deficit);
             deficit -= taken;
-            moves.push((cell, taken));
+            transfers.push((cell, taken));
         }
-        moves.retain(|(_, taken)| *taken > 0);
-        (deficit == 0 && !moves.is_empty()).then_some((fullest, moves))
+        transfers.retain(|(_, taken)| *taken > 0);
+        (deficit == 0 && !transfers.is_empty()).then_some((fullest, transfers))
     }
 }
 
 impl From<Stock> for WholeStock {
     /// A stock with one cell.
     fn from(stock: Stock) -> Self {
-        let Stock { product_id, available, price, price_version, recalled, moved, .. } = stock;
-        let (units, moved) = (vec![available], vec![moved]);
-        Self { product_id, price, price_version, recalled, units, moved, behind: Vec::new() }
+        let Stock { product_id, available, price, price_version, recalled, transferred, .. } = stock;
+        let (units, transferred) = (vec![available], vec![transferred]);
+        Self { product_id, price, price_version, recalled, units, transferred, behind: Vec::new() }
     }
 }
 
 impl Stock {
     /// A new first cell.
     pub fn new(product_id: ProductId, available: u64, price: Money, cells: Cells) -> Self {
-        Self { product_id, available, price, cells, price_version: 0, recalled: false, put_backs: 0, moved: 0 }
+        Self { product_id, available, price, cells, price_version: 0, recalled: false, put_backs: 0, transferred: 0 }
     }
 }
 
 impl StockCell {
     /// A new further cell.
     pub fn new(product_id: ProductId, cell: u8, available: u64, price: Money) -> Self {
-        Self { product_id, cell, available, price, price_version: 0, put_backs: 0, moved: 0 }
+        Self { product_id, cell, available, price, price_version: 0, put_backs: 0, transferred: 0 }
     }
 }
 

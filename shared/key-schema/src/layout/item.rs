@@ -41,7 +41,7 @@ single_table::items! {
     FoldLease = "foldLease"
     Reconciliation = "reconciliation"
     IdempotencyRecord = "idempotencyRecord"
-    Move = "move"
+    Migration = "migration"
     Repair = "repair"
     CopyProgress = "copyProgress"
 }

@@ -2,7 +2,7 @@
 //!
 //! Entities and access patterns spell *canonical* keys, those of [`Layout::V1`], and do not know which table they reach.
 //! Whoever sends a key to a table respells it in the table's layout, and whoever hands out a position in a list respells
-//! it back. So cursors and stored references survive a move from one layout to another.
+//! it back. So cursors and stored references survive a migration from one layout to another.
 //!
 //! A further layout is a module like [`v2`](super::v2) and a variant of [`Layout`].
 

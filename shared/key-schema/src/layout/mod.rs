@@ -17,7 +17,7 @@ mod invoice;
 mod invoice_counter;
 mod item;
 mod layouts;
-mod moving;
+mod migration;
 mod order;
 mod order_flag;
 mod order_item;
@@ -51,7 +51,7 @@ pub use invoice::{
 };
 pub use item::{ENTITIES, Item};
 pub use layouts::{Layout, SpelledPlace};
-pub use moving::{OF_A_MOVE, REPAIRS_DUE};
+pub use migration::{OF_A_MIGRATION, REPAIRS_DUE};
 pub use order::{
     InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_STATUS, OrderState, PROFILE_AND_ORDERS, ProfileOrOrder, Torn,
 };
@@ -81,8 +81,8 @@ pub const ENTITY_TYPE: &str = "EntityType";
 /// The attribute that DynamoDB's time to live reads: seconds since 1970.
 pub const EXPIRES_AT: &str = "expiresAt";
 
-/// The attribute of a copy: an item that a move wrote in the table that follows. Its value differs from copy to copy, so
-/// each change that is a copy changes it, and no other change does.
+/// The attribute of a copy: an item that a migration wrote in the table that follows. Its value differs from copy to
+/// copy, so each change that is a copy changes it, and no other change does.
 pub const COPIED: &str = "copied";
 
 /// The value of [`COPIED`] in a copy that is removed next, because the item it copies is gone.
@@ -132,6 +132,7 @@ pub const PATTERNS: &[Declaration] = &[
     VARIANTS_OF_PRODUCT.declared,
 ];
 
-/// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.
+/// The access patterns of the functions' own work: counting, and a migration from one table to another. No route asks
+/// them.
 pub const PATTERNS_OF_FUNCTIONS: &[Declaration] =
     &[COUNTS_PARKED.declared, INVOICES_DUE.declared, REPAIRS_DUE.declared];

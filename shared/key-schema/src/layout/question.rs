@@ -97,7 +97,7 @@ impl Item {
             | Self::FoldLease(_)
             | Self::Reconciliation(_)
             | Self::IdempotencyRecord(_)
-            | Self::Move(_)
+            | Self::Migration(_)
             | Self::Repair(_)
             | Self::CopyProgress(_) => Vec::new(),
         }

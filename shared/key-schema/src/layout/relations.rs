@@ -59,7 +59,7 @@ pub const ALONE: &[&str] = &[
     "foldLease",
     "reconciliation",
     "idempotencyRecord",
-    "move",
+    "migration",
     "repair",
     "copyProgress",
 ];

@@ -65,12 +65,12 @@ impl InStock {
         let count = usize::from(cells.get());
         let mut whole = WholeStock::from(first);
         whole.units.resize(count, 0);
-        whole.moved.resize(count, 0);
-        for StockCell { cell, available, price, price_version, moved, .. } in others {
+        whole.transferred.resize(count, 0);
+        for StockCell { cell, available, price, price_version, transferred, .. } in others {
             let at = usize::from(cell);
             // The read may include a cell that was removed in the meantime.
             if at < count {
-                (whole.units[at], whole.moved[at]) = (available, moved);
+                (whole.units[at], whole.transferred[at]) = (available, transferred);
                 if price != whole.price || price_version != whole.price_version {
                     whole.behind.push(cell);
                 }

@@ -59,7 +59,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("fold#", "FOLD_LEASE#"), META),
     collections(Table, ("reconciliation", "RECONCILIATION"), META),
     collections(Table, ("idempotency#", "IDEMPOTENCY#"), META),
-    collections(Table, ("move", "MOVE"), META),
+    collections(Table, ("migration", "MIGRATION"), META),
     collections(Table, ("repair#", "REPAIR#"), &[with("", "REPAIR#")]),
     collections(Table, ("copy#", "COPY#"), META),
     collections(Gsi1, ("cat#", "CATEGORY#"), &[with("p#", "PRODUCT#")]),

@@ -64,7 +64,7 @@ pub enum PlacingAction {
     /// Commit these writes in one transaction. Then call [`committed`](PlacingAttempt::committed), or
     /// [`unanswered`](PlacingAttempt::unanswered).
     Commit(Vec<Write>, Box<SentOrder>),
-    /// Move units into one cell of each of these stocks, until it has the quantity. Then call
+    /// Transfer units into one cell of each of these stocks, until it has the quantity. Then call
     /// [`gathered`](PlacingAttempt::gathered).
     Gather(Vec<(WholeStock, Quantity)>),
     /// Read the order's header and its item in the queue, in one transaction. Then call
@@ -299,7 +299,8 @@ impl<'a> PlacingAttempt<'a> {
         PlacingAction::Read { backoff: true }
     }
 
-    /// Takes note that gathering was tried: the units of these stocks were moved, unless other orders took them first.
+    /// Takes note that gathering was tried: the units of these stocks were transferred, unless other orders took them
+    /// first.
     pub fn gathered(&mut self, stocks: Vec<(WholeStock, Quantity)>) -> PlacingAction {
         self.reads.escalate(stocks.into_iter().map(|(whole, _)| whole.product_id));
         PlacingAction::Read { backoff: true }

@@ -1,4 +1,4 @@
-//! The streams of both tables of a move: each change is in exactly one of them as a change.
+//! The streams of both tables of a migration: each change is in exactly one of them as a change.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Batch;
 
-/// A write during a move.
+/// A write during a migration.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// Replaces the item.

@@ -45,7 +45,7 @@ pub enum Role {
     },
     /// One unit of the order's product is returned, as by a cancellation.
     Restock { request: usize },
-    /// One unit is moved from the first cell to the second.
+    /// One unit is transferred from the first cell to the second.
     Shift {
         /// An order of the product.
         request: usize,
@@ -69,11 +69,11 @@ pub enum Phase {
     ReadingCells(Box<PlacingAttempt<'static>>, Vec<Stored>, Vec<Place>, Option<Proof>),
     /// Reads all cells of a stock in a snapshot read, after everything else.
     SettlingCells(Box<PlacingAttempt<'static>>, Vec<Stored>, Vec<Place>),
-    /// Moves units into one cell.
+    /// Transfers units into one cell.
     Gathering(Box<PlacingAttempt<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
     /// Sends the order's transaction.
     Committing(Box<PlacingAttempt<'static>>, Box<SentOrder>, Digested<Transaction>),
-    /// Returns or moves units.
+    /// Returns or transfers units.
     Restocking(Digested<Transaction>),
     /// Reads whether the order exists or is queued.
     Settling(Box<PlacingAttempt<'static>>, Rejection),
@@ -210,10 +210,10 @@ impl Actor {
             Role::Shift { .. } => {
                 let product = request.basket.order().lines[0].product_id.clone();
                 let price = Money::new(0, "EUR".to_owned().try_into().expect("a currency")).expect("an amount");
-                let (units, moved) = (vec![1, 2], vec![0, 0]);
-                let whole = WholeStock { units, moved, ..WholeStock::shared_out(product, price, 0, Cells::ONE) };
+                let (units, transferred) = (vec![1, 2], vec![0, 0]);
+                let whole = WholeStock { units, transferred, ..WholeStock::shared_out(product, price, 0, Cells::ONE) };
                 fastrand::seed(99);
-                let writes = stock::gathering(&whole, 3).expect("writes").expect("a move");
+                let writes = stock::gathering(&whole, 3).expect("writes").expect("a transfer");
                 Phase::Restocking(Transaction::new(&writes))
             }
             Role::Change { transition, .. } => Phase::ReadingOrder(Box::new(Changing::new(*transition))),

@@ -48,7 +48,7 @@ impl Actor {
                 let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
                 self.found_cells(shop, request, placing, &items, cells)
             }
-            // It does not matter whether the units were moved.
+            // It does not matter whether the units were transferred.
             (Phase::Gathering(mut placing, stocks, _), Event::Committed(_) | Event::Unanswered) => {
                 let next = placing.gathered(stocks);
                 self.follow(shop, request, placing, next)
@@ -117,9 +117,9 @@ impl Actor {
             PlacingAction::Commit(writes, sent) => Phase::Committing(placing, sent, Transaction::new(&writes)),
             PlacingAction::Gather(stocks) => {
                 let [(whole, quantity)] = &stocks[..] else { panic!("these shops have one product") };
-                // The marks of moves are random. A model needs the same ones each time.
+                // The marks of transfers are random. A model needs the same ones each time.
                 fastrand::seed(self.role.request() as u64);
-                let writes = stock::gathering(whole, quantity.get().into()).expect("writes").expect("moves");
+                let writes = stock::gathering(whole, quantity.get().into()).expect("writes").expect("transfers");
                 Phase::Gathering(placing, stocks, Transaction::new(&writes))
             }
             PlacingAction::Settle(rejection) => Phase::Settling(placing, rejection),

@@ -1,4 +1,4 @@
-//! Spreading, moving and finding units, for any stock.
+//! Spreading, transferring and finding units, for any stock.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use proptest::collection::vec;
@@ -46,12 +46,12 @@ proptest! {
     }
 
     #[test]
-    fn levelling_moves_can_be_made_one_by_one_and_end_in_an_even_stock(units in vec(0..50_u64, 1..=32)) {
+    fn levelling_transfers_can_be_made_one_by_one_and_end_in_an_even_stock(units in vec(0..50_u64, 1..=32)) {
         let mut whole = stock(units);
         let before = whole.available();
-        let moves = whole.levelling();
-        prop_assert!(moves.len() < whole.units.len());
-        for (from, to, units) in moves {
+        let transfers = whole.levelling();
+        prop_assert!(transfers.len() < whole.units.len());
+        for (from, to, units) in transfers {
             prop_assert!(units > 0 && from != to && whole.units[usize::from(from)] >= units);
             whole.units[usize::from(from)] -= units;
             whole.units[usize::from(to)] += units;
@@ -65,38 +65,38 @@ proptest! {
         units in vec(0..50_u64, 1..=32), cells in 1..=32_i64, evenly: bool,
     ) {
         let mut whole = stock(units);
-        whole.moved = (1..).take(whole.units.len()).collect();
+        whole.transferred = (1..).take(whole.units.len()).collect();
         let cells = Cells::try_from(cells).expect("a number of cells");
         let after = whole.laid_out(cells, evenly);
         prop_assert_eq!((after.available(), after.cells()), (whole.available(), cells));
         prop_assert!(!evenly || after.is_even());
-        prop_assert_eq!(after.moved.len(), after.units.len());
-        prop_assert!(after.moved.iter().zip(&whole.moved).all(|(after, before)| after == before));
+        prop_assert_eq!(after.transferred.len(), after.units.len());
+        prop_assert!(after.transferred.iter().zip(&whole.transferred).all(|(after, before)| after == before));
     }
 
-    /// An order for no more than the sum of all cells finds a cell with enough, if necessary after the moves.
+    /// An order for no more than the sum of all cells finds a cell with enough, if necessary after the transfers.
     #[test]
-    fn any_available_quantity_can_be_taken_from_one_cell_after_the_moves(
+    fn any_available_quantity_can_be_taken_from_one_cell_after_the_transfers(
         units in vec(0..6_u64, 1..=32), quantity in prop_oneof![1..8_u64, 1..200_u64], home in 0..32_u8,
     ) {
         let whole = stock(units);
         let enough = whole.available() >= quantity;
-        match (whole.cell_with(quantity, home), whole.moves(quantity)) {
-            (Some(cell), moves) => {
+        match (whole.cell_with(quantity, home), whole.transfers(quantity)) {
+            (Some(cell), transfers) => {
                 prop_assert!(whole.units[usize::from(cell)] >= quantity);
-                prop_assert!(moves.is_none(), "no move is needed");
+                prop_assert!(transfers.is_none(), "no transfer is needed");
                 if whole.units.get(usize::from(home)).is_some_and(|units| *units >= quantity) {
                     prop_assert_eq!(cell, home);
                 }
             }
             (None, None) => prop_assert!(!enough),
-            (None, Some((to, moves))) => {
+            (None, Some((to, transfers))) => {
                 prop_assert!(enough);
                 let mut after = whole.clone();
-                for (from, moved) in moves {
-                    prop_assert!(from != to && moved > 0 && after.units[usize::from(from)] >= moved);
-                    after.units[usize::from(from)] -= moved;
-                    after.units[usize::from(to)] += moved;
+                for (from, transferred) in transfers {
+                    prop_assert!(from != to && transferred > 0 && after.units[usize::from(from)] >= transferred);
+                    after.units[usize::from(from)] -= transferred;
+                    after.units[usize::from(to)] += transferred;
                 }
                 prop_assert_eq!(after.available(), whole.available());
                 prop_assert_eq!(after.units[usize::from(to)], quantity);

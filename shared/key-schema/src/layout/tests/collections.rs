@@ -120,14 +120,14 @@ fn a_stock_has_the_number_of_cells_in_its_first_cell() {
     let all = sample().entities();
     let (first, cell) = (found!(all, Stock).expect("a stock"), found!(all, StockCell).expect("a cell"));
     let cells = |count: i64| count.try_into().expect("a number of cells");
-    let first = crate::entity::Stock { cells: cells(3), available: 5, moved: 7, ..first };
-    let cell = crate::entity::StockCell { cell: 1, available: 2, moved: -7, price: first.price, ..cell };
+    let first = crate::entity::Stock { cells: cells(3), available: 5, transferred: 7, ..first };
+    let cell = crate::entity::StockCell { cell: 1, available: 2, transferred: -7, price: first.price, ..cell };
     let whole = |asked: i64, cell: &crate::entity::StockCell| {
         InStock::assemble(cells(asked), vec![InStock::StockCell(cell.clone()), InStock::Stock(first.clone())])
     };
     let same = crate::entity::StockCell { price_version: first.price_version, ..cell.clone() };
     let read = whole(3, &same).expect("a stock");
-    assert_eq!((read.units, read.moved, read.behind), (vec![5, 2, 0], vec![7, -7, 0], vec![]));
+    assert_eq!((read.units, read.transferred, read.behind), (vec![5, 2, 0], vec![7, -7, 0], vec![]));
     let older = crate::entity::StockCell { price_version: first.price_version + 1, ..cell.clone() };
     assert_eq!(whole(3, &older).expect("a stock").behind, [1]);
     let dearer = crate::value::Money::nearest(first.price.amount() + 1, first.price.currency());

@@ -113,7 +113,7 @@ fn identity(entity: &Item, parts: &Parts) -> (&'static str, Vec<String>) {
         Item::DayTotals(_) => vec![&day],
         Item::InvoiceCounter(InvoiceCounter { series, .. }) => vec![series],
         Item::StreamCheckpoint(_) => vec![stream_shard],
-        Item::ShippingRates(_) | Item::Taxes(_) | Item::Reconciliation(_) | Item::Move(_) => vec![],
+        Item::ShippingRates(_) | Item::Taxes(_) | Item::Reconciliation(_) | Item::Migration(_) => vec![],
         Item::Repair(repair) => {
             return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
         }

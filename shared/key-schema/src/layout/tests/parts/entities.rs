@@ -7,10 +7,10 @@ use crate::entity::{
     Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CodeUse, CopyProgress,
     CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
     FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
-    Move, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return, ReturnStatus,
-    SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint,
-    TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
+    Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase,
+    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return,
+    ReturnStatus, SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell,
+    StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
@@ -129,7 +129,7 @@ impl Parts {
                 price_version: number / 2,
                 recalled: number % 2 == 1,
                 put_backs: number / 3,
-                moved: -number.cast_signed(),
+                transferred: -number.cast_signed(),
             }),
             Item::StockCell(StockCell {
                 product_id: product_id(),
@@ -138,7 +138,7 @@ impl Parts {
                 price: some,
                 price_version: number / 2,
                 put_backs: number / 3,
-                moved: number.cast_signed(),
+                transferred: number.cast_signed(),
             }),
             Item::ProductStats(ProductStats {
                 product_id: product_id(),
@@ -356,7 +356,7 @@ impl Parts {
                 body: text.clone(),
                 expires_at: at.as_second(),
             }),
-            Item::Move(Move { phase: Phase::Compare, version: number, since: at }),
+            Item::Migration(Migration { phase: Phase::Compare, version: number, since: at }),
             Item::Repair(Repair {
                 repair_id: self.product.to_string().parse().expect("an id"),
                 shard: self.shard,
@@ -368,7 +368,7 @@ impl Parts {
                 segments: self.shards,
                 run: number,
                 task: CopyTask::Compare,
-                move_version: number,
+                migration_version: number,
                 leader: Side::Next,
                 scanned: Side::First,
                 last: self.until.map(|_| ItemKey { partition: text.clone(), sort: text.clone() }),
