@@ -51,6 +51,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
         Order::TYPE,
         &[
             "GSI1PK",
+            "allowances",
             "cancellation",
             "changedAt",
             "credits",

@@ -51,7 +51,7 @@ fn changes((placed, is_paid, steps, price): &History) -> (Order, Vec<OrderLine>,
     for (later, next) in steps {
         let may_be_next = |next: &OrderStatus| order.status.may_become(*next);
         let possible: Vec<_> = OrderStatus::ALL.into_iter().filter(may_be_next).collect();
-        let before = Before { status: order.status, credits: order.credits.clone() };
+        let before = Before::of(&order);
         let units = order.credited_units(&line.product_id);
         match (next, possible.first(), possible.last()) {
             (Next::Advance, Some(next), _) | (Next::Cancel, _, Some(next)) => order.status = *next,

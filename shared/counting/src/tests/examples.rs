@@ -1,6 +1,8 @@
 //! Examples with concrete numbers.
 
-use key_schema::entity::{Credit, CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
+use key_schema::entity::{
+    Allowance, Credit, CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums,
+};
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Timestamp};
 use serde_dynamo::{AttributeValue, Item};
@@ -86,7 +88,7 @@ fn units_are_open_while_their_order_is_pending() {
     let credited = |status, units| Order { credits: credits(units), ..order(status) };
     let one = Change::Moved(credited("PENDING", 1), OrderStatus::Pending.into());
     assert_eq!(open(&[Change::Placed(order("PENDING")), one.clone()]), 1);
-    let before = Before { status: OrderStatus::Pending, credits: credits(1) };
+    let before = Before { status: OrderStatus::Pending, credits: credits(1), allowed: 0 };
     for end in ["PAID", "CANCELLED"] {
         let moved = Change::Moved(credited(end, 1), before.clone());
         assert_eq!(open(&[Change::Placed(order("PENDING")), one.clone(), moved]), 0);
@@ -121,13 +123,25 @@ fn a_credit_takes_units_from_all_counters_and_each_ones_own_measure_of_the_money
 
     // One unit and then the other, or both at once, or one of them and then the rest of the order.
     let mut second = first.clone();
-    let before = Before { status: OrderStatus::Paid, credits: credits(1) };
+    let before = Before { status: OrderStatus::Paid, credits: credits(1), allowed: 0 };
     second.add(&Change::Moved(credited(2), before.clone()).counts(&[]));
     assert_eq!(second, Change::Moved(credited(2), OrderStatus::Paid.into()).counts(&[]));
     let cancelled = Order { status: OrderStatus::Cancelled, ..credited(1) };
     let mut rest = first;
     rest.add(&Change::Moved(cancelled, before).counts(&lines));
     assert_eq!(rest, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&lines));
+}
+
+#[test]
+fn an_allowance_takes_money_and_no_units_and_goes_with_the_cancelled_rest() {
+    let allowance = Allowance { key: None, amount: 500, reason: None, at: order("PAID").placed_at };
+    let allowed = |status| Order { allowances: vec![allowance.clone()], ..order(status) };
+    let mut counts = Change::Moved(allowed("PAID"), OrderStatus::Paid.into()).counts(&[]);
+    let (ada, date) = ("ada".parse().expect("an id"), "2026-11-21".parse().expect("a day"));
+    assert_eq!((counts.customer(&ada).spent, counts.customer(&ada).orders), (eur(-500), 0));
+    assert_eq!((counts.day(date).revenue, counts.day(date).units), (eur(-500), 0));
+    counts.add(&Change::Moved(allowed("CANCELLED"), Before::of(&allowed("PAID"))).counts(&[line().line]));
+    assert_eq!(counts, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&[line().line]));
 }
 
 #[test]
@@ -290,7 +304,7 @@ fn an_imported_order_counts_like_one_that_was_placed_and_changed_here() {
         // The credits first: a cancellation takes away what is left.
         let credited = Order { status: OrderStatus::Pending, ..order.clone() };
         came_here.add(&Change::Moved(credited, OrderStatus::Pending.into()).counts(&[]));
-        let before = Before { status: OrderStatus::Pending, credits };
+        let before = Before { status: OrderStatus::Pending, credits, allowed: 0 };
         came_here.add(&Change::Moved(order.clone(), before).counts(&[line().line]));
         assert_eq!(imported, came_here, "{status}");
 

@@ -193,7 +193,7 @@ impl Order {
     /// customer has no more than the total, also if units are returned after an allowance.
     pub fn allowed(&self) -> i64 {
         let sum: i64 = self.allowances.iter().map(|allowance| allowance.amount).sum();
-        sum.min(self.total.amount() - self.of_units())
+        sum.min(self.total.amount() - self.of_units()).max(0)
     }
 
     /// The price of shipping with the tax on top of it, in minor units, if it was not given back.

@@ -25,7 +25,7 @@ pub const ALLOW: &[Access] = &[
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<GiftCardEntry>().in_transactions(),
     Access::update::<Invoice>().in_transactions(),
-    Access::update::<Order>(),
+    Access::update::<Order>().in_transactions(),
 ];
 
 /// [`Transition::Cancel`](crate::steps::Transition::Cancel).

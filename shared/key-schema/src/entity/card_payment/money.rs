@@ -30,7 +30,13 @@ impl CardPayment {
     /// The amount that the shop wants of this payment, in minor units: all that is not credited or written off, or
     /// nothing if the order is cancelled. It only shrinks.
     pub fn wanted(&self) -> i64 {
-        if self.cancelled { 0 } else { (self.amount.amount() - self.credited - self.written_off).max(0) }
+        self.agreed().max(0)
+    }
+
+    /// The amount that the shop is to have in the end. Below zero if staff wrote off what they returned beyond the payment.
+    fn agreed(&self) -> i64 {
+        let owed = if self.cancelled { 0 } else { self.amount.amount() - self.credited };
+        owed - self.written_off
     }
 
     /// The amount that the shop received, in minor units. It only grows.
@@ -55,7 +61,7 @@ impl CardPayment {
 
     /// The amount that the shop wants and does not have, in minor units.
     pub fn missing(&self) -> i64 {
-        (self.wanted() - self.kept()).max(0)
+        (self.agreed() - self.kept()).max(0)
     }
 
     /// The part of what is due that the provider has, and is to refund. What failed there, or is refused, staff pay.
