@@ -186,12 +186,12 @@ impl Kind {
             Stored::CategoryCount(_) => Self::CategoryCount(First),
             Stored::ViewShard(_) => Self::ViewShard(First),
             Stored::ViewMark(_) => Self::ViewMark,
-            Stored::Order(order) => match order.cancellation.and_then(|cancellation| cancellation.cause) {
+            Stored::Order(order) => match order.cancellation.as_ref().and_then(|cancellation| cancellation.cause) {
                 Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
                 _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
                 _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => Self::PartlyDeliveredOrder,
                 _ if !order.returning.is_empty() => Self::ReturningOrder,
-                None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
+                None if order.credited() > 0 => Self::CreditedOrder(order.status),
                 _ => Self::Order(order.status),
             },
             Stored::OrderItem(_) => Self::OrderItem,

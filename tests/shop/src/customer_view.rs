@@ -13,6 +13,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Page", &["items", "next"]),
     ("Address", &["city", "country", "line1", "line2", "name", "postalCode", "region"]),
     ("Addresses", &["addresses", "default", "updatedAt"]),
+    ("Allowance", &["amount", "at", "reason", "shipping"]),
     ("Cancellation", &["at", "cause", "reason"]),
     ("CategoryTax", &["category", "rate"]),
     ("Cart", &["expiresAt", "lines", "updatedAt", "version"]),
@@ -53,7 +54,9 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     (
         "Order",
         &[
+            "allowances",
             "cancellation",
+            "creditedTaxes",
             "credits",
             "customerId",
             "deliveredAt",

@@ -239,6 +239,8 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         post("ship a unit", Admin, &seed.paid, "shipments", parcel).once(),
         Case::to("deliver a shipment", Admin, delivery, Value::Null),
         post("ship", Admin, &seed.paid, "status", json!({ "status": "SHIPPED" })),
+        post("give an amount back", Admin, &seed.paid, "credits", json!({ "amount": eur(5), "reason": "a scratch" }))
+            .once(),
         flag("flag", "PUT", &seed.paid, json!({ "reason": "a doubt" })),
         flag("unflag", "DELETE", &seed.flagged, Value::Null),
     ]

@@ -1,12 +1,12 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax, LineUnits, Order,
-    OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax, Reconciliation, Reduction,
-    Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
+    Allowance, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax,
+    LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
+    Reconciliation, Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
-use key_schema::value::{Currency, Money, ProductId, Timestamp};
+use key_schema::value::{Currency, Money, ProductId, RequestHash, Timestamp};
 use serde_dynamo::from_item;
 
 use super::items::{Image, image};
@@ -41,6 +41,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Order(Shipping)", Order { shipping, has_address: true, ..order.clone() }));
                 let product_id = product();
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
+                let allowance = |key| Allowance { key, amount: 5, reason: Some("a scratch".to_owned()), at: later() };
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
                 let imported_at = Some(later());
@@ -49,6 +50,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image(
                     "Order(Returned)",
                     Order {
+                        allowances: vec![allowance(Some(RequestHash::of(b"key"))), allowance(None)],
                         credits,
                         returning,
                         return_count: 2,

@@ -89,6 +89,30 @@ async fn lapsed(shop: &Shop) {
     shop.tell(&by_bank).await.expect(204);
     shop.admin().capture(&by_bank, "bank-10").await.expect(200);
     looked_at_late(shop).await;
+    credited(shop).await;
+}
+
+/// Staff give amounts back: of gift cards, of a transfer, and all of what lapsed. An unpaid order has nothing to give back.
+async fn credited(shop: &Shop) {
+    let mut by_gift_card = things(1);
+    by_gift_card["giftCards"] = json!(["GIFT-FOR-ADA"]);
+    let by_gift_card = shop.customer("ada").order("credited to a gift card", by_gift_card).await.expect(201);
+    let [by_bank, lapsed, unpaid] =
+        [order(shop, "credited").await, order(shop, "credited, and lapsed").await, order(shop, "not credited").await];
+    shop.admin().capture(&by_bank, "bank-11").await.expect(200);
+    pay(shop, &lapsed).await;
+    shop.act_at_provider(&lapsed, "cancel").await;
+    shop.tell(&lapsed).await.expect(204);
+    for (order, amount, status) in [
+        (&by_gift_card, eur(100), 200),
+        (&by_bank, eur(100), 200),
+        (&lapsed, lapsed["total"].clone(), 200),
+        (&unpaid, eur(100), 409),
+    ] {
+        let path = format!("{}/credits", path(order));
+        let body = json!({ "amount": amount, "reason": "a scratch" }).to_string();
+        shop.admin().send(Method::POST, &path, &[("idempotency-key", "credit")], Some(body)).await.expect(status);
+    }
 }
 
 /// Nobody told of these unpaid orders, and their time is over: one is captured and refunded in part, and somebody has changed
