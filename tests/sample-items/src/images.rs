@@ -53,6 +53,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     images.push((Kind::PackingOrder, parts.packing()?));
     images.push((Kind::PartlyDeliveredOrder, parts.partly_delivered()?));
     images.push((Kind::ReturningOrder, parts.returning()?));
+    images.push((Kind::AllowedOrder, parts.allowed()?));
     for status in [Pending, Paid, Delivered] {
         images.push((Kind::CreditedOrder(status), parts.credited(status)?));
     }

@@ -65,6 +65,8 @@ pub enum Kind {
     ReturningOrder,
     /// The header of an order of which a unit of each line was cancelled or returned.
     CreditedOrder(OrderStatus),
+    /// The header of a delivered order that staff gave an amount of back.
+    AllowedOrder,
     /// A line of an order.
     OrderItem,
     /// The address of an order.
@@ -191,7 +193,8 @@ impl Kind {
                 _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
                 _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => Self::PartlyDeliveredOrder,
                 _ if !order.returning.is_empty() => Self::ReturningOrder,
-                None if order.credited() > 0 => Self::CreditedOrder(order.status),
+                _ if !order.allowances.is_empty() => Self::AllowedOrder,
+                None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                 _ => Self::Order(order.status),
             },
             Stored::OrderItem(_) => Self::OrderItem,

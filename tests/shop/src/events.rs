@@ -43,6 +43,11 @@ impl Shop {
             let delivered = json!({ "status": "DELIVERED" });
             self.admin().post(&format!("/orders/{order}/status"), delivered).await.expect(200);
         }
+        if function == "credit-order" {
+            let order = event(function)["pathParameters"]["orderId"].as_str().expect("an id").to_owned();
+            let refund = json!({ "reference": "back-20261121-0006" });
+            self.admin().post(&format!("/invoices/inv-{order}/refunds"), refund).await.expect(200);
+        }
         if function == "create-product" {
             self.reindex().await;
         }

@@ -96,9 +96,9 @@ async fn lapsed(shop: &Shop) {
 async fn credited(shop: &Shop) {
     let mut by_gift_card = things(1);
     by_gift_card["giftCards"] = json!(["GIFT-FOR-ADA"]);
-    let by_gift_card = shop.customer("ada").order("credited to a gift card", by_gift_card).await.expect(201);
+    let by_gift_card = shop.customer("ada").order("goodwill to a gift card", by_gift_card).await.expect(201);
     let [by_bank, lapsed, unpaid] =
-        [order(shop, "credited").await, order(shop, "credited, and lapsed").await, order(shop, "not credited").await];
+        [order(shop, "goodwill").await, order(shop, "goodwill, and lapsed").await, order(shop, "no goodwill").await];
     shop.admin().capture(&by_bank, "bank-11").await.expect(200);
     pay(shop, &lapsed).await;
     shop.act_at_provider(&lapsed, "cancel").await;

@@ -5,10 +5,10 @@ use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice, InvoiceCounter,
-    LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer,
+    Allowance, Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice,
+    InvoiceCounter, LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer,
 };
-use key_schema::value::{Invalid, InvoiceNumber, Quantity};
+use key_schema::value::{Invalid, InvoiceNumber, Quantity, RequestHash};
 use serde_dynamo::Item;
 
 use super::{Images, NoSample, Parts, item, number};
@@ -56,6 +56,12 @@ impl Parts<'_> {
         let credit = Credit { product_id: self.product.clone(), units: 1, gross: amount, amount };
         let return_count = u8::from(status == Delivered);
         item(&Order { credits: self.by_line(credit), return_count, ..self.header(status) })
+    }
+
+    pub(super) fn allowed(&self) -> Result<Item, NoSample> {
+        let key = Some(RequestHash::of(b"key"));
+        let allowance = Allowance { key, amount: 1, reason: Some(self.reason.clone()), at: self.later };
+        item(&Order { allowances: vec![allowance], ..self.header(Delivered) })
     }
 
     pub(super) fn header(&self, status: OrderStatus) -> Order {
