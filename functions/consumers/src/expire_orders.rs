@@ -134,7 +134,7 @@ impl Expirer {
 
     /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
     async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
-        match self.cashier.expire(order, expiry, Budget::of(ONE_ORDER)).await {
+        match Box::pin(self.cashier.expire(order, expiry, Budget::of(ONE_ORDER))).await {
             Ok(Transitioned::Done(_)) => report.expired += 1,
             Ok(_) => report.settled += 1,
             Err(cause) => {

@@ -27,5 +27,5 @@ pub async fn handle(
     start: OptionalJson<Start>,
     budget: Budget,
 ) -> Answer<Json<PaymentIntentView>> {
-    start_payment::handle(deps, order, guest.caller()?, start, budget).await
+    Box::pin(start_payment::handle(deps, order, guest.caller()?, start, budget)).await
 }

@@ -50,7 +50,7 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
         (json!({ "customerId": "eve" }), "there is no customer eve"),
         (line(json!({ "productId": "pot" })), "there is no product pot"),
         (json!({ "total": eur(901) }), "subtotal less discount plus shipping and tax"),
-        (card(json!({ "amount": eur(899) })), "the payments: 899"),
+        (card(json!({ "amount": eur(899) })), "its amounts must be 0 to 899"),
         (json!({ "card": null }), "the payments: 0"),
         (card(json!({ "transfer": null })), "a payment of 900 EUR (minor units) is Pending, the order DELIVERED"),
         (card(json!({ "writtenOff": -1 })), "its amounts must be 0 to 900"),

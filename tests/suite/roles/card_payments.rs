@@ -196,4 +196,6 @@ pub async fn overtaken(shop: &Shop) {
     shop.start_payment(&again).await.expect(200);
     shop.settle().await;
     shop.bus().heal();
+    shop.age_payments_due().await;
+    shop.sweep_payments().await;
 }

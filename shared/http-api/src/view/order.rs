@@ -214,7 +214,7 @@ impl From<WholeOrder> for OrderView {
         let returns = returns.into_iter().map(ReturnView::from).collect();
         let credited_taxes = order.credited_taxes(&lines);
         let (lines, invoice) = (Some(lines), Some(invoice.into()));
-        Self { lines, credited_taxes, ship_to, payment_method, invoice, shipments, returns, ..order.into() }
+        Self { lines, ship_to, payment_method, credited_taxes, invoice, shipments, returns, ..order.into() }
     }
 }
 
