@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::Work;
+use key_schema::entity::{PaymentDue, Work};
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
@@ -19,8 +19,9 @@ use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
-/// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[ordering::OBSERVE_PAYMENT, ordering::FAIL_REFUND, &[Access::query(PAYMENTS_DUE)]];
+/// The function's access to the table. The mark of a payment that is due is written together with what the provider is seen to hold.
+pub const ACCESS: &[&[Access]] =
+    &[ordering::FAIL_REFUND, &[Access::delete::<PaymentDue>().in_transactions(), Access::query(PAYMENTS_DUE)]];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
