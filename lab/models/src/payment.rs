@@ -231,10 +231,10 @@ impl Books {
                 if let Some(known) = self.answers.get(&key) {
                     return *known;
                 }
-                let is_made = !std::mem::take(&mut self.fails);
+                let kept = self.intents.get(intent).map_or(0, |held| held.kept());
+                let is_made = !std::mem::take(&mut self.fails) && amount <= kept;
                 self.answers.insert(key, is_made);
                 if is_made {
-                    // Some providers do not compare the sum of the refunds with the capture, so neither does the model.
                     self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
                 }
                 return is_made;
@@ -364,6 +364,11 @@ impl State {
         let is_asked = state.card().command().is_some();
         state.change(Transition::ConfirmRefund { reference: "back" });
         state.change(Transition::WriteOff);
+        // What is written off is not wanted, so a payment that the customer began again is void.
+        for _ in 0..2 {
+            state.look();
+            (0..3).for_each(|_| state.settle(bug));
+        }
         agrees && !is_asked && state.whole.work().is_none()
     }
 }
@@ -409,7 +414,8 @@ impl Model for Paying {
                 state.ends -= 1;
             }
             Action::Told => state.look(),
-            Action::Void if state.whole.order.status == OrderStatus::Pending => {
+            // The time is over once: the customer may start one more payment.
+            Action::Void if state.whole.order.status == OrderStatus::Pending && state.books.intents.len() == 1 => {
                 _ = state.books.carry_out(&before.newest()?, Command::Void);
             }
             Action::Void => {}

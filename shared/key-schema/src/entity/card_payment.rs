@@ -222,8 +222,8 @@ impl CardPayment {
             (provider.held, provider.refused) = (held, None);
             provider.looks = provider.looks.wrapping_add(1);
         }
-        let due = next.due();
-        if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > due) {
+        let most = next.due().min(held.kept());
+        if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > most) {
             // Somebody else has refunded it meanwhile.
             provider.refunding = 0;
         }
