@@ -8,11 +8,8 @@ use key_schema::layout::Index;
 /// Capacity units, or bytes, of the table and of each index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Units {
-    /// Units of the table.
     pub table: f64,
-    /// Units of the first index.
     pub gsi1: f64,
-    /// Units of the second index.
     pub gsi2: f64,
 }
 
@@ -21,9 +18,7 @@ pub struct Units {
 pub struct Charge {
     /// Requests to DynamoDB. They are not billed, but each adds latency.
     pub requests: f64,
-    /// Read units.
     pub read: Units,
-    /// Write units.
     pub write: Units,
 }
 

@@ -13,7 +13,6 @@
 //! **Invariant: every computation of charges is in this crate.** At run time a function uses the units that DynamoDB
 //! reports. If it must estimate them beforehand, the suite compares its estimate with the ledger.
 
-#![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::expect_used, clippy::float_cmp, clippy::panic, reason = "tests, and sums of halves"))]
 
 mod charge;

@@ -69,25 +69,20 @@ pub fn extents() -> String {
     table(&["", "small", "typical", "large"], rows.into_iter())
 }
 
-/// The table of every operation's charge for each size, beside the least.
+/// The table of every operation's charge for each size.
 pub fn operations() -> Result<String, NoSample> {
     let samples = samples()?;
     let rows = ledger::operations().map(|operation| {
         let charges = samples.each_ref().map(|sample| operation.charge(sample));
-        let least = samples.each_ref().map(|sample| operation.least(sample));
-        let reasons: Vec<_> = operation.reasons(samples[0].sizes()).into_iter().map(ledger::Reason::name).collect();
         vec![
             format!("`{}`", operation.function),
             operation.case.clone(),
             sizes(charges.map(|charge| charge.requests.to_string())),
             sizes(charges.map(|charge| charge.read.total().to_string())),
-            sizes(least.map(|charge| charge.read.total().to_string())),
-            sizes(charges.map(writes)),
-            sizes(least.map(writes)),
-            reasons.join(", "),
+            sizes(charges.map(|charge| parts(charge.write))),
         ]
     });
-    Ok(table(&["function", "case", "requests", "read", "least", "written", "least", "why more"], rows))
+    Ok(table(&["function", "case", "requests", "read", "written"], rows))
 }
 
 /// The table of every access pattern's charge.
@@ -117,11 +112,7 @@ pub fn stored() -> Result<String, NoSample> {
     Ok(table(&["operation", "bytes"], rows))
 }
 
-/// The write units of the table, the first index and the second, or `0` if there are none.
-fn writes(charge: Charge) -> String {
-    parts(charge.write)
-}
-
+/// The units of the table, the first index and the second, or `0` if there are none.
 fn parts(units: Units) -> String {
     if units == Units::default() {
         return "0".to_owned();

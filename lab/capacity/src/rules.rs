@@ -54,9 +54,7 @@ fn begun(bytes: usize, each: usize) -> f64 {
 /// An item before and after a write. `before` is `None` for a new item, and `after` for a deleted one.
 #[derive(Clone, Copy, Debug)]
 pub struct Images<'a> {
-    /// The item before the write.
     pub before: Option<&'a Item>,
-    /// The item after the write.
     pub after: Option<&'a Item>,
 }
 

@@ -27,7 +27,6 @@ pub fn of_kind(sample: &Sample, kind: Kind) -> usize {
     sample.item(kind).map_or(0, of_item)
 }
 
-/// The size of a value.
 pub fn of_value(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, RoundingStrategy};
-use serde::Serialize;
 
-use super::billing_mode::{Cost, Provisioned, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::prices::{Price, PriceList, TableClassPrices};
 use super::profile::Profile;
-use super::units_by_index::UnitsByIndex;
+use super::units_by_index::{Units, UnitsByIndex};
 use super::usage::Usage;
 
 /// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
@@ -22,70 +20,43 @@ pub(super) const ALARMS_OF_EXPORTS: u64 = 2;
 const INSIGHT_RULES: u64 = 6;
 
 /// A bill. Its lines add up to the total.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bill {
-    /// The lines, by service.
     pub lines: Vec<Line>,
-    /// The sum of each service's lines.
     pub services: BTreeMap<Service, Decimal>,
-    /// The sum of the lines.
     pub total: Decimal,
 }
 
 /// A billed service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
     /// Amazon DynamoDB, with the backups that AWS Backup makes of it.
-    #[serde(rename = "DynamoDB")]
     DynamoDb,
-    /// Amazon API Gateway.
-    #[serde(rename = "HTTP API")]
     HttpApi,
-    /// AWS Lambda.
     Lambda,
-    /// Amazon EventBridge.
     EventBridge,
-    /// Amazon SQS.
-    #[serde(rename = "SQS")]
     Sqs,
-    /// AWS Secrets Manager.
-    #[serde(rename = "Secrets Manager")]
     SecretsManager,
-    /// Amazon CloudWatch, with its logs.
     CloudWatch,
-    /// Data transfer out of AWS.
     Transfer,
-    /// Amazon CloudFront, with AWS WAF.
-    CloudFront,
-    /// AWS X-Ray.
-    #[serde(rename = "X-Ray")]
     XRay,
-    /// Amazon S3.
     S3,
 }
 
 /// One line of a bill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The billed service.
     pub service: Service,
-    /// The billed item.
     pub what: &'static str,
-    /// The quantity.
     pub quantity: Decimal,
-    /// The unit of the quantity.
     pub unit: &'static str,
     /// The amount, rounded to the cent.
     pub usd: Decimal,
 }
 
 /// The billing mode of the table's capacity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// On demand.
     OnDemand,
     /// Provisioned, with autoscaling, at the profile's utilization.
     Autoscaled,
@@ -94,12 +65,9 @@ pub enum Mode {
 }
 
 /// The table's class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// `STANDARD`.
     Standard,
-    /// `STANDARD_INFREQUENT_ACCESS`.
     InfrequentAccess,
 }
 
@@ -112,7 +80,6 @@ pub(super) struct Payer<'a> {
 }
 
 impl Bill {
-    /// A bill of these lines.
     pub(super) fn of(mut lines: Vec<Line>) -> Self {
         lines.sort_by_key(|line| line.service);
         let mut services = BTreeMap::new();
@@ -132,18 +99,17 @@ impl Payer<'_> {
         let mut lines =
             vec![Line::new(Service::DynamoDb, "storage, with indexes", gb, "GB-months", &prices.storage_gb_month)];
         let mut capacity =
-            |what, quantity, unit, usd| lines.push(Line::of(Service::DynamoDb, what, quantity, unit, usd));
+            |what, quantity, unit, price| lines.push(Line::new(Service::DynamoDb, what, quantity, unit, price));
         if mode == Mode::OnDemand {
-            let Cost { reads: for_reads, writes: for_writes } = on_demand(&places.0, prices);
-            capacity("writes", places.write(), "units", for_writes);
-            capacity("reads", places.read(), "units", for_reads);
+            capacity("writes", places.write(), "units", &prices.write_request);
+            capacity("reads", places.read(), "units", &prices.read_request);
             return lines;
         }
-        let Provisioned { unit_hours, cost } = self.provisioned(mode, prices);
-        capacity("provisioned writes", unit_hours.write, "unit-hours", cost.writes);
-        capacity("provisioned reads", unit_hours.read, "unit-hours", cost.reads);
+        let Units { read, write } = self.unit_hours(mode);
+        capacity("provisioned writes", write, "unit-hours", &prices.write_unit_hour);
+        capacity("provisioned reads", read, "unit-hours", &prices.read_unit_hour);
         if mode == Mode::Autoscaled {
-            let alarms = self.scaling_alarms();
+            let alarms = (self.deployment.scaling_policies * ALARMS_PER_SCALING_POLICY).into();
             let price = &self.prices.cloudwatch.alarm_metric_month;
             lines.push(Line::new(Service::CloudWatch, "alarms of autoscaling", alarms, "alarms", price));
         }
@@ -152,119 +118,73 @@ impl Payer<'_> {
 
     /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
+        use Service::{CloudWatch, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay};
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =
             if deployment.is_arm { &prices.lambda.arm64_gb_second } else { &prices.lambda.x86_64_gb_second };
         let logs_kept = usage.log_gb * deployment.log_retention_days / prices.month.days();
         // Each backup is a copy of the whole table.
-        let backups = usage.table_gb * deployment.backup_days / deployment.backup_schedule.days(prices.month);
-        let alarms = Decimal::from(deployment.alarm_metrics);
+        let between = deployment.days_between_backups.unwrap_or(prices.month.days());
+        let backups = usage.table_gb * deployment.backup_days / between;
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
+        let keys = "the payment provider's keys";
         let mut lines = vec![
-            Line::new(
-                Service::DynamoDb,
-                "recovery to any second",
-                usage.table_gb,
-                "GB-months",
-                &dynamodb.recovery_gb_month,
-            ),
-            Line::new(Service::DynamoDb, "backups", backups, "GB-months", &dynamodb.backup_gb_month),
-            Line::new(Service::HttpApi, "requests", usage.http_requests, "requests", &prices.http_api.request),
-            Line::new(Service::Lambda, "requests", calls, "calls", &prices.lambda.request),
-            Line::new(Service::Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
-            Line::new(Service::EventBridge, "events", usage.events, "events", &prices.eventbridge.event),
-            Line::new(Service::Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs.request),
-            Line::new(
-                Service::SecretsManager,
-                "the payment provider's keys",
-                usage.secrets,
-                "secrets",
-                &prices.secrets_manager.secret_month,
-            ),
-            Line::new(Service::CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
-            Line::new(Service::CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
-            Line::new(Service::CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
-            Line::new(Service::CloudWatch, "alarms", alarms, "metrics", &cloudwatch.alarm_metric_month),
-            Line::new(
-                Service::CloudWatch,
-                "dashboard",
-                deployment.dashboards.into(),
-                "dashboards",
-                &cloudwatch.dashboard_month,
-            ),
-            Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.transfer.out_gb),
+            (DynamoDb, "recovery to any second", usage.table_gb, "GB-months", &dynamodb.recovery_gb_month),
+            (DynamoDb, "backups", backups, "GB-months", &dynamodb.backup_gb_month),
+            (HttpApi, "requests", usage.http_requests, "requests", &prices.http_api_request),
+            (Lambda, "requests", calls, "calls", &prices.lambda.request),
+            (Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
+            (EventBridge, "events", usage.events, "events", &prices.event),
+            (Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs_request),
+            (SecretsManager, keys, usage.secrets, "secrets", &prices.secret_month),
+            (CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
+            (CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
+            (CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
+            (CloudWatch, "alarms", deployment.alarm_metrics.into(), "metrics", &cloudwatch.alarm_metric_month),
+            (CloudWatch, "dashboard", deployment.dashboards.into(), "dashboards", &cloudwatch.dashboard_month),
+            (Transfer, "to the internet", usage.out_gb, "GB", &prices.out_gb),
         ];
-        lines.extend(self.options());
-        lines
-    }
-
-    /// The lines of the options that are off by default.
-    fn options(&self) -> Vec<Line> {
-        let Self { prices, deployment, usage, .. } = self;
-        let (edge, waf) = (&prices.cloudfront, &prices.waf);
-        let mut lines = Vec::new();
-        if let Some(of_edge) = deployment.edge {
-            let requests = usage.edge_requests;
-            lines.push(Line::new(Service::CloudFront, "requests", requests, "requests", &edge.request));
-            lines.push(Line::new(Service::CloudFront, "to the internet", usage.edge_gb, "GB", &edge.out_gb));
-            if let Some(rules) = of_edge.firewall_rules {
-                lines.push(Line::new(Service::CloudFront, "firewall", Decimal::ONE, "web ACLs", &waf.acl_month));
-                lines.push(Line::new(
-                    Service::CloudFront,
-                    "rules of the firewall",
-                    rules.into(),
-                    "rules",
-                    &waf.rule_month,
-                ));
-                lines.push(Line::new(
-                    Service::CloudFront,
-                    "requests to the firewall",
-                    requests,
-                    "requests",
-                    &waf.request,
-                ));
-            }
-        }
+        // What is off by default.
         if deployment.options.is_exported {
-            let alarm = &prices.cloudwatch.alarm_metric_month;
-            lines.push(Line::new(
-                Service::DynamoDb,
-                "exports, at most",
-                usage.exported_gb,
-                "GB",
-                &prices.dynamodb.export_gb,
-            ));
-            let kept = usage.exports_gb;
-            lines.push(Line::new(Service::S3, "exports kept, at most", kept, "GB-months", &prices.s3.storage_gb_month));
             let alarms = ALARMS_OF_EXPORTS.into();
-            lines.push(Line::new(Service::CloudWatch, "alarms of exports", alarms, "metrics", alarm));
+            lines.extend([
+                (DynamoDb, "exports, at most", usage.exported_gb, "GB", &dynamodb.export_gb),
+                (S3, "exports kept, at most", usage.exports_gb, "GB-months", &prices.s3_gb_month),
+                (CloudWatch, "alarms of exports", alarms, "metrics", &cloudwatch.alarm_metric_month),
+            ]);
         }
         if deployment.options.is_traced {
-            lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.xray.trace));
+            lines.push((XRay, "traces", usage.traces, "traces", &prices.trace));
         }
         if deployment.options.records_throttled_keys {
-            let rule = &prices.cloudwatch.insight_rule_month;
-            lines.push(Line::new(Service::CloudWatch, "throttled keys", INSIGHT_RULES.into(), "rules", rule));
+            let rules = INSIGHT_RULES.into();
+            lines.push((CloudWatch, "throttled keys", rules, "rules", &cloudwatch.insight_rule_month));
         }
-        lines
+        let line = |(service, what, quantity, unit, price)| Line::new(service, what, quantity, unit, price);
+        lines.into_iter().map(line).collect()
     }
 
-    pub(super) fn class(&self, class: Class) -> &TableClassPrices {
+    fn class(&self, class: Class) -> &TableClassPrices {
         match class {
             Class::Standard => &self.prices.dynamodb.standard,
             Class::InfrequentAccess => &self.prices.dynamodb.infrequent_access,
         }
     }
 
-    pub(super) fn provisioned(&self, mode: Mode, prices: &TableClassPrices) -> Provisioned {
+    /// Units a second for the table and each index, rounded up, and at least the minimum, multiplied by hours.
+    fn unit_hours(&self, mode: Mode) -> Units {
         let a_second = match mode {
             Mode::ForThePeak => self.peak() * (Decimal::ONE / self.deployment.target_utilization),
             Mode::OnDemand | Mode::Autoscaled => {
                 self.usage.places() * (Decimal::ONE / (self.prices.month.seconds() * self.profile.utilization))
             }
         };
-        provisioned(&a_second.0, self.deployment.least, self.prices.month.hours(), prices)
+        let (least, hours) = (&self.deployment.least, self.prices.month.hours());
+        let sum = |of: fn(&Units) -> Decimal| -> Decimal {
+            a_second.0.iter().map(|units| of(units).ceil().max(of(least)) * hours).sum()
+        };
+        Units { read: sum(|units| units.read), write: sum(|units| units.write) }
     }
 
     /// Units a second in the busiest minutes.
@@ -274,19 +194,11 @@ impl Payer<'_> {
         peak += steady;
         peak * (Decimal::ONE / self.prices.month.seconds())
     }
-
-    pub(super) fn scaling_alarms(&self) -> Decimal {
-        (self.deployment.scaling_policies * ALARMS_PER_SCALING_POLICY).into()
-    }
 }
 
 impl Line {
     fn new(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, price: &Price) -> Self {
-        Self::of(service, what, quantity, unit, price.of(quantity))
-    }
-
-    fn of(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, usd: Decimal) -> Self {
-        Self { service, what, quantity, unit, usd: to_the_cent(usd) }
+        Self { service, what, quantity, unit, usd: to_the_cent(price.of(quantity)) }
     }
 }
 

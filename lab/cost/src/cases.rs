@@ -28,7 +28,6 @@ fn cases(function: &str) -> String {
     all.map(|operation| format!("{function}/{}", operation.case)).collect::<Vec<_>>().join("; ")
 }
 
-/// The operation of this case.
 pub(super) fn operation(function: &str, case: &str) -> Result<&'static Operation> {
     ledger::find(function, case).with_context(|| format!("the ledger has no {function}, {case}"))
 }

@@ -27,7 +27,6 @@ pub(super) const RECONCILE: &str = "reconcile-counts";
 /// The comparison of the last days, which begins each day unless the last one is still running.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Comparison {
-    /// The units of one comparison.
     pub units: UnitsByIndex,
     /// The duration of one comparison in days.
     pub days: Decimal,
@@ -44,7 +43,7 @@ impl Comparison {
     /// The profile's sizes are not valid, or the deployment has no such function.
     pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
         let function = deployment.function(RECONCILE)?;
-        let interval = function.schedule.with_context(|| format!("{RECONCILE} has no schedule"))?.seconds(month);
+        let interval = function.interval_seconds.with_context(|| format!("{RECONCILE} has no schedule"))?;
         // Between two invocations nothing is read.
         let at_work = Decimal::from(function.timeout_seconds.saturating_sub(LAST_STEP.as_secs())).min(interval);
         ensure!(at_work > Decimal::ZERO, "{RECONCILE}: {} s are too few for it", function.timeout_seconds);
@@ -56,13 +55,11 @@ impl Comparison {
         Ok(Self { units, days, pace, invocations })
     }
 
-    /// The units of a month.
     pub(super) fn units_a_month(&self, month: Month) -> UnitsByIndex {
         self.units * (month.days() / self.days.max(Decimal::ONE))
     }
 }
 
-/// The units of one comparison.
 fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<UnitsByIndex> {
     let sample = Sample::new(profile.typical(deployment)).context("sizes")?;
     let [header, line] = [Kind::Order(OrderStatus::Delivered), Kind::OrderItem].map(|kind| of_kind(&sample, kind));
@@ -80,7 +77,6 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Uni
     let each = charge("get-order", "found")? + UnitsByIndex::reading(in_its_day);
 
     // All customers order equally often, and none twice within these days.
-    let share = |some, all| share(some, all).unwrap_or_default();
     let (customers, products) = (recent.min(kept.customers), (recent * order.lines).min(kept.products));
     // An order in a terminal state does not change any more, so an eventually consistent read is enough. Orders are
     // assumed to reach a terminal state within these days; until then the header is read again.

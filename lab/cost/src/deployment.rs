@@ -9,10 +9,13 @@ use devstack::intrinsic::Scope;
 use rust_decimal::{Decimal, dec};
 use yaml_serde::{Mapping, Value as Yaml};
 
-use super::billing_mode::Units;
-use super::edge::Pages;
+use super::month::{SECONDS_PER_DAY, SECONDS_PER_HOUR};
 use super::profile::Parameter;
-use super::schedule::Schedule;
+use super::units_by_index::Units;
+
+/// The templates of this workspace.
+const TEMPLATE: &str = include_str!("../../../template.yaml");
+const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
 
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;
@@ -32,64 +35,39 @@ const SYSTEM_LOG_BYTES: Decimal = dec!(428);
 /// The billed settings of `template.yaml` and `stacks/operations.yaml`.
 #[derive(Debug, Clone)]
 pub struct Deployment {
-    /// The functions, by name.
     pub functions: BTreeMap<String, Function>,
     /// Whether the billing mode is `PAY_PER_REQUEST`.
     pub is_on_demand: bool,
-    /// Whether the table class is `STANDARD`.
     pub is_standard: bool,
-    /// Whether the architecture is `arm64`.
     pub is_arm: bool,
     /// The minimum capacity of the table and of each index, if provisioned.
     pub least: Units,
-    /// The target utilization of autoscaling, from 0 to 1.
     pub target_utilization: Decimal,
-    /// The days for which a backup is kept.
     pub backup_days: Decimal,
-    /// The schedule of backups.
-    pub backup_schedule: Schedule,
+    /// The days from one backup to the next, or `None` for a month.
+    pub days_between_backups: Option<Decimal>,
     /// The bytes of Lambda's own log lines for a call that succeeds.
     pub system_log_bytes: Decimal,
-    /// The days for which logs are kept.
     pub log_retention_days: Decimal,
-    /// The most read units a second of the comparison of counts.
     pub reconcile_read_units: Decimal,
-    /// The number of partitions for the orders of a status.
     pub status_shards: u8,
-    /// The number of partitions for the lines of a product.
     pub product_shards: u8,
-    /// The number of partitions for the views of a product.
     pub view_shards: u32,
     /// The metrics of alarms. Each is billed.
     pub alarm_metrics: u64,
-    /// The number of dashboards.
     pub dashboards: u64,
-    /// The edge, if there is one.
-    pub edge: Option<Edge>,
-    /// What is off by default, besides the edge.
+    /// What is off by default.
     pub options: Options,
     /// The number of autoscaled capacities, if the table is provisioned.
     pub scaling_policies: u64,
 }
 
-/// The edge in front of the API.
-#[derive(Debug, Clone, Copy)]
-pub struct Edge {
-    /// The number of rules of its firewall, if it has one.
-    pub firewall_rules: Option<u64>,
-    /// The seconds for which it keeps a product's page, and those for a page of a list.
-    pub cache_seconds: [Decimal; 2],
-}
-
-/// What is off by default, besides the edge.
+/// What is off by default.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Options {
-    /// Whether calls are traced.
     pub is_traced: bool,
-    /// Whether the keys are recorded that are throttled most.
     pub records_throttled_keys: bool,
-    /// Whether the table is exported each day.
     pub is_exported: bool,
     /// Whether products are indexed for search. The cluster itself is not in the bill.
     pub is_searched: bool,
@@ -98,18 +76,13 @@ pub struct Options {
 /// The billed settings of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// The memory in MB.
     pub memory_mb: u64,
-    /// Whether the function has a route.
     pub has_route: bool,
     /// The batching window, if the function consumes the stream.
     pub batching_window_seconds: Option<u64>,
-    /// The timeout of a call.
     pub timeout_seconds: u64,
-    /// The schedule that invokes it, if there is one.
-    pub schedule: Option<Schedule>,
-    /// The pages that the function answers with, if an edge may keep them.
-    pub pages: Option<Pages>,
+    /// The seconds from one invocation to the next, if a schedule invokes it.
+    pub interval_seconds: Option<Decimal>,
 }
 
 impl Function {
@@ -120,14 +93,9 @@ impl Function {
 }
 
 impl Deployment {
-    /// Reads the templates' texts, with these parameters.
-    pub fn read(
-        template: &str,
-        operations: &str,
-        firewall: &str,
-        parameters: &BTreeMap<String, Parameter>,
-    ) -> Result<Self> {
-        let mut document: Yaml = yaml_serde::from_str(template).context("template.yaml")?;
+    /// Reads the templates, with these parameters.
+    pub fn read(parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
+        let mut document: Yaml = yaml_serde::from_str(TEMPLATE).context("template.yaml")?;
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
@@ -145,32 +113,24 @@ impl Deployment {
             text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
         };
 
-        let operations: Yaml = yaml_serde::from_str(operations).context("stacks/operations.yaml")?;
-        let backups = parameter("BackupSchedule")?;
-        let schedule =
-            operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
-        let schedule = schedule.and_then(Yaml::as_str);
-        let schedule =
-            schedule.with_context(|| format!("stacks/operations.yaml has no BackupSchedules.{backups}.Cron"))?;
+        let operations: Yaml = yaml_serde::from_str(OPERATIONS).context("stacks/operations.yaml")?;
         let operations = resources(&operations)?;
-        let firewall: Yaml = yaml_serde::from_str(firewall).context("stacks/firewall.yaml")?;
-        let rules = resources(&firewall)?.get("Firewall").and_then(|acl| acl.get("Properties")?.get("Rules"));
-        let rules = rules.and_then(Yaml::as_sequence).context("stacks/firewall.yaml has no rules")?;
         let is_searched = !parameter("SearchUrl")?.is_empty();
         let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
-        let edge = Edge {
-            firewall_rules: (!parameter("FirewallArn")?.is_empty()).then_some(rules.len() as u64),
-            cache_seconds: [number("CacheSeconds")?, number("ListCacheSeconds")?],
-        };
         Ok(Self {
-            functions: functions(&Template::parse_for(template, &defaults)?, &scope, &document)?,
+            functions: functions(&Template::parse_for(TEMPLATE, &defaults)?, &scope, &document)?,
             is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
             is_standard: parameter("TableClass")? == "STANDARD",
             is_arm: parameter("Architecture")? == "arm64",
             least: Units { read: number("MinReadUnits")?, write: number("MinWriteUnits")? },
             target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
             backup_days: number("BackupDays")?,
-            backup_schedule: Schedule::parse(schedule)?,
+            days_between_backups: match parameter("BackupSchedule")?.as_str() {
+                "daily" => Some(dec!(1)),
+                "weekly" => Some(dec!(7)),
+                "monthly" => None,
+                other => bail!("how often a backup is {other} is not known"),
+            },
             system_log_bytes: if parameter("SystemLogLevel")? == "WARN" { Decimal::ZERO } else { SYSTEM_LOG_BYTES },
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
@@ -178,7 +138,6 @@ impl Deployment {
             product_shards: number("ProductShards")?.try_into().context("parameters.ProductShards")?,
             view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
             alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").filter(exists).map(metrics).sum(),
-            edge: (parameter("Edge")? != "none").then_some(edge),
             options: Options {
                 is_traced: parameter("Tracing")? != "none",
                 records_throttled_keys: parameter("ContributorInsights")? != "none",
@@ -190,7 +149,6 @@ impl Deployment {
         })
     }
 
-    /// The function with this name.
     pub fn function(&self, name: &str) -> Result<&Function> {
         self.functions.get(name).with_context(|| format!("template.yaml has no function {name}"))
     }
@@ -233,26 +191,32 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
             has_route: template.routes.iter().any(|route| route.function == *id),
             batching_window_seconds: source.map(|source| source.batching_window_seconds),
             timeout_seconds: function.timeout_seconds,
-            schedule: schedule(properties).with_context(|| id.clone())?,
-            pages: pages(&function.environment),
+            interval_seconds: interval(properties).with_context(|| id.clone())?,
         };
         Ok((function.handler.clone(), read))
     });
     functions.collect()
 }
 
-/// The pages of a function whose answers an edge may keep.
-fn pages(environment: &BTreeMap<String, String>) -> Option<Pages> {
-    let kinds = [("CACHE_SECONDS", Pages::Products), ("LIST_CACHE_SECONDS", Pages::Lists)];
-    kinds.into_iter().find(|(variable, _)| environment.contains_key(*variable)).map(|(_, pages)| pages)
-}
-
-/// The schedule of a function's own schedule event.
-fn schedule(properties: &Yaml) -> Result<Option<Schedule>> {
+/// The seconds from one run of a function's own schedule to the next.
+fn interval(properties: &Yaml) -> Result<Option<Decimal>> {
     let events = properties.get("Events").and_then(Yaml::as_mapping).into_iter().flat_map(Mapping::values);
     let scheduled = |event: &&Yaml| event.get("Type").and_then(Yaml::as_str) == Some("Schedule");
     let mut expressions = events.filter(scheduled).map(|event| event.get("Properties")?.get("Schedule")?.as_str());
-    expressions.next().map(|text| Schedule::parse(text.context("a schedule without a Schedule")?)).transpose()
+    expressions.next().map(|text| rate(text.context("a schedule without a Schedule")?)).transpose()
+}
+
+/// The seconds of `rate(15 minutes)`.
+fn rate(expression: &str) -> Result<Decimal> {
+    let fields = expression.strip_prefix("rate(").and_then(|fields| fields.strip_suffix(')')?.split_once(' '));
+    let (count, unit) = fields.with_context(|| format!("{expression} is no rate"))?;
+    let seconds = match unit.trim_end_matches('s') {
+        "minute" => dec!(60),
+        "hour" => SECONDS_PER_HOUR,
+        "day" => SECONDS_PER_DAY,
+        _ => bail!("{expression} is no rate in minutes, hours or days"),
+    };
+    Ok(count.parse::<Decimal>()? * seconds)
 }
 
 fn resources(document: &Yaml) -> Result<&Mapping> {
@@ -277,12 +241,8 @@ fn metrics(alarm: &Yaml) -> u64 {
 mod tests {
     use super::*;
 
-    const TEMPLATE: &str = include_str!("../../../template.yaml");
-    const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
-    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
-
     fn deployed(parameters: &str) -> Result<Deployment> {
-        Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, &yaml_serde::from_str(parameters).unwrap())
+        Deployment::read(&yaml_serde::from_str(parameters).unwrap())
     }
 
     #[test]
@@ -298,14 +258,12 @@ mod tests {
                 has_route: true,
                 batching_window_seconds: None,
                 timeout_seconds: 15,
-                schedule: None,
-                pages: Some(Pages::Products),
+                interval_seconds: None,
             }
         );
         assert_eq!(function("count-orders").batching_window_seconds, Some(5));
         assert!(!function("drain-writes").has_route);
-        let quarters = function("reconcile-counts").schedule;
-        assert_eq!(quarters, Some(Schedule::Every(dec!(900))));
+        assert_eq!(function("reconcile-counts").interval_seconds, Some(dec!(900)));
     }
 
     #[test]
@@ -318,19 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn every_backup_schedule_that_there_is_to_choose_is_one_that_is_known() {
-        let month = crate::month::Month::try_from(dec!(720)).unwrap();
-        for (schedule, days) in [("daily", dec!(1)), ("weekly", dec!(7)), ("monthly", dec!(30))] {
-            let deployment = deployed(&format!("{{ BackupSchedule: {schedule} }}")).unwrap();
-            assert_eq!(deployment.backup_schedule.days(month), days, "{schedule}");
-        }
-    }
-
-    #[test]
     fn a_parameter_has_the_value_that_it_is_deployed_with() {
         let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7, BackupSchedule: monthly }").unwrap();
         assert!(!deployment.is_on_demand);
-        assert_eq!((deployment.backup_days, deployment.backup_schedule), (dec!(7), Schedule::Monthly));
+        assert_eq!((deployment.backup_days, deployment.days_between_backups), (dec!(7), None));
     }
 
     #[test]

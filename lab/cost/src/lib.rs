@@ -2,15 +2,12 @@
 //!
 //! - [`profile`]: the traffic of a shop in a month.
 //! - [`deployment`]: the billed settings of the templates.
-//! - [`month`] and [`schedule`]: the length of a month, and the frequency of scheduled events.
+//! - [`month`]: the length of a month.
 //! - [`usage`]: the calls, units and bytes of a profile and a deployment. Units come from the ledger of the crate
 //!   `capacity`: `cases` finds its operations, and [`units_by_index`] adds units up. [`comparison`] is the comparison
 //!   of counts, which reads most.
-//! - [`edge`]: the requests that an edge answers without the API.
 //! - [`prices`]: AWS's prices.
-//! - [`billing_mode`]: on-demand and provisioned capacity.
 //! - [`bill`]: the bill.
-//! - [`commitment`]: what a commitment of one year saves.
 //! - [`estimate`]: the bill, and those of the other billing modes and table classes.
 //! - [`show`]: both as text.
 //!
@@ -18,17 +15,13 @@
 //! cent, so that the lines add up to the total.
 
 pub mod bill;
-pub mod billing_mode;
 mod cases;
-pub mod commitment;
 pub mod comparison;
 pub mod deployment;
-pub mod edge;
 pub mod estimate;
 pub mod month;
 pub mod prices;
 pub mod profile;
-pub mod schedule;
 pub mod show;
 pub mod units_by_index;
 pub mod usage;
@@ -48,9 +41,9 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     })
 }
 
-/// The share of a part, from 0 to 1. `None` if the whole is zero.
-fn share(part: Decimal, all: Decimal) -> Option<Decimal> {
-    (!all.is_zero()).then(|| part / all)
+/// The share of a part, from 0 to 1. Nothing has no parts.
+fn share(part: Decimal, all: Decimal) -> Decimal {
+    if all.is_zero() { Decimal::ZERO } else { part / all }
 }
 
 #[cfg(test)]

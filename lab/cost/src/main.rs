@@ -32,14 +32,6 @@ struct Arguments {
     /// Another price list [default: us-east-1 in November 2026, lab/cost/prices]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-
-    /// Print JSON; decimals are strings, so that they stay exact
-    #[arg(long)]
-    json: bool,
-
-    /// The deployed template, with the folder stacks beside it [default: template.yaml of this workspace or this directory]
-    #[arg(long, value_name = "PATH")]
-    template: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -61,28 +53,12 @@ fn run(arguments: &Arguments) -> Result<()> {
         None => PriceList::parse(SHIPPED).context("the built-in price list")?,
         Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
     };
-    let template = arguments.template.clone().unwrap_or_else(default_template);
-    let beside = |name: &str| text_of(&template.with_file_name(name), "--template");
-    let (operations, firewall) = (beside("stacks/operations.yaml")?, beside("stacks/firewall.yaml")?);
-    let template = text_of(&template, "--template")?;
-    let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters)?;
-
-    let estimate = estimate(&profile, &prices, &deployment)?;
-    if arguments.json {
-        return print(&format!("{}\n", serde_json::to_string_pretty(&estimate)?));
-    }
-    print(&estimate.to_string())
+    let deployment = Deployment::read(&profile.parameters)?;
+    print(&estimate(&profile, &prices, &deployment)?.to_string())
 }
 
 fn text_of(path: &Path, option: &str) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}: name it with {option}", path.display()))
-}
-
-/// The template of this workspace. If there is none, because the workspace was moved after the build, the one of this
-/// directory.
-fn default_template() -> PathBuf {
-    let of_workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
-    of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
 }
 
 fn print(text: &str) -> Result<()> {

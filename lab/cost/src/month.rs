@@ -15,17 +15,14 @@ pub struct Month {
 }
 
 impl Month {
-    /// The hours of a month.
     pub fn hours(self) -> Decimal {
         self.hours
     }
 
-    /// The days of a month.
     pub fn days(self) -> Decimal {
         self.hours / HOURS_PER_DAY
     }
 
-    /// The seconds of a month.
     pub fn seconds(self) -> Decimal {
         self.hours * SECONDS_PER_HOUR
     }

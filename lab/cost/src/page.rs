@@ -11,31 +11,19 @@ use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
 use super::show::{dollars, number};
 
-const TEMPLATE: &str = include_str!("../../../template.yaml");
-const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
-const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
 const ANALYTICS: &str = include_str!("../../../stacks/analytics.yaml");
 
 /// Settings of a deployment, and what they give up or give.
 type Settings = (&'static [(&'static str, &'static str)], &'static str);
 
 const EXPORTS: &[(&str, &str)] = &[("Analytics", "athena"), ("BackupDays", "0")];
-const EDGE: &[(&str, &str)] = &[("Edge", "cloudfront"), ("CacheSeconds", "60"), ("ListCacheSeconds", "60")];
-const GUARDED: &[(&str, &str)] = &[
-    ("Edge", "cloudfront"),
-    ("CacheSeconds", "60"),
-    ("ListCacheSeconds", "60"),
-    ("FirewallArn", "arn:aws:wafv2:us-east-1:1:global/webacl/x/y"),
-];
 
-const SETTINGS: [Settings; 9] = [
+const SETTINGS: [Settings; 7] = [
     (EXPORTS, "daily exports instead of backups that AWS Backup restores"),
     (&[("TableClass", "STANDARD_INFREQUENT_ACCESS")], "dearer in a shop whose table is small for its traffic"),
     (&[("ReconcileReadUnits", "50")], "a comparison of counts takes twice as long"),
     (&[("SystemLogLevel", "INFO")], "two more log lines for each call"),
     (&[("Analytics", "athena")], "daily exports beside the backups"),
-    (EDGE, "an edge that keeps pages for a minute"),
-    (GUARDED, "the edge with a firewall"),
     (&[("Tracing", "xray")], "traces"),
     (&[("ContributorInsights", "THROTTLED_KEYS")], "the keys that are throttled most"),
 ];
@@ -52,7 +40,7 @@ fn with(parameters: &[(&str, &str)]) -> Estimate {
 }
 
 fn estimated(profile: &Profile) -> Estimate {
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, &profile.parameters).unwrap();
+    let deployment = Deployment::read(&profile.parameters).unwrap();
     estimate(profile, &PriceList::parse(SHIPPED).unwrap(), &deployment).unwrap()
 }
 
@@ -66,10 +54,7 @@ fn settings() -> String {
     let before = with(&[]).bill.total;
     let mut rows = String::from("| setting | more or less | the bill | what it means |\n|---|---|---|---|\n");
     for (parameters, meaning) in SETTINGS {
-        let all = parameters.iter().map(|(name, value)| match *name {
-            "FirewallArn" => "`FirewallArn`".to_owned(),
-            name => format!("`{name}: {value}`"),
-        });
+        let all = parameters.iter().map(|(name, value)| format!("`{name}: {value}`"));
         let after = with(parameters).bill.total;
         let (sign, difference) = if after < before { ("-", before - after) } else { ("+", after - before) };
         let all = all.collect::<Vec<_>>().join(", ");
@@ -116,26 +101,6 @@ fn every_saving_setting_saves_and_exports_suffice_for_300_dollars() {
         assert!(total(parameters) > total(&[]), "{parameters:?}");
     }
     assert!(total(EXPORTS) <= dec!(300));
-}
-
-#[test]
-fn an_edge_saves_more_with_a_longer_life_and_adds_its_own_price() {
-    let quantity = |bill: &Bill, service, what| {
-        let line = bill.lines.iter().find(|line| line.service == service && line.what == what);
-        line.map_or(Decimal::ZERO, |line| line.quantity)
-    };
-    let before = with(&[]).bill;
-    let mut last = Decimal::ZERO;
-    for (page, list) in [("1", "30"), ("10", "60"), ("60", "60"), ("60", "600")] {
-        let bill = with(&[("Edge", "cloudfront"), ("CacheSeconds", page), ("ListCacheSeconds", list)]).bill;
-        let saved = before.services[&Service::HttpApi] - bill.services[&Service::HttpApi];
-        assert!(saved > last, "{page} {list}: {saved}");
-        // Each request of a client reaches the edge, whether the edge answers it or not.
-        let reached = quantity(&bill, Service::CloudFront, "requests");
-        assert_eq!(reached, quantity(&before, Service::HttpApi, "requests"));
-        assert_eq!(quantity(&bill, Service::Transfer, "to the internet"), Decimal::ZERO);
-        last = saved;
-    }
 }
 
 #[test]

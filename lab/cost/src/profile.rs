@@ -19,31 +19,16 @@ pub const EXAMPLE: &str = include_str!("example.yaml");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The number of placed orders.
     pub orders: Decimal,
-    /// The ratio of the load in the busiest minutes to the mean.
     pub peak_to_mean: Decimal,
-    /// The ratio of the load in the quietest hours to the mean.
-    pub quietest_to_mean: Decimal,
-    /// The average order.
     pub order: Order,
-    /// Calls for each order, by function, or by function and case with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
-    /// Views of products.
     pub views: Views,
-    /// The sizes of items.
     pub sizes: Sizes,
-    /// The content of the table at the end of the month.
     pub kept: Kept,
-    /// The duration, logs and response size of calls.
     pub call: Call,
-    /// The number of shards of the stream.
     pub stream_shards: Decimal,
-    /// The mean utilization of provisioned capacity, from 0 to 1.
     pub utilization: Decimal,
-    /// How requests for the catalogue spread, if there is an edge.
-    pub edge: Edge,
-    /// Parameters of the template with other values than the defaults.
     pub parameters: BTreeMap<String, Parameter>,
 }
 
@@ -51,39 +36,19 @@ pub struct Profile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The number of lines.
     pub lines: Decimal,
-    /// The share of orders with a discount code.
     pub with_discount: Decimal,
-    /// The share of orders with a gift card.
     pub with_gift_card: Decimal,
-    /// The share of orders that are queued for lack of capacity.
     pub queued: Decimal,
-    /// The share of orders that are paid by card, through the payment provider.
     pub by_card: Decimal,
-}
-
-/// How requests for the catalogue spread.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edge {
-    /// The exponent of Zipf's law.
-    pub exponent: Decimal,
-    /// The number of different pages of lists.
-    pub lists: u32,
-    /// The number of caches that ask the API separately.
-    pub caches: Decimal,
 }
 
 /// Views of products.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Views {
-    /// Views for each placed order.
     pub per_order: Decimal,
-    /// Views in one request, each of another product.
     pub per_request: Decimal,
-    /// Whether only the first view of a visitor and day is counted.
     pub once_a_day: bool,
 }
 
@@ -91,15 +56,10 @@ pub struct Views {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Bytes of an id that the shop chooses.
     pub id_bytes: u16,
-    /// Bytes of a name.
     pub name_bytes: u16,
-    /// Bytes of a product's description.
     pub description_bytes: u16,
-    /// Lines of a cart.
     pub cart_lines: u16,
-    /// Items on a page of a list.
     pub items_per_page: u8,
 }
 
@@ -107,11 +67,8 @@ pub struct Sizes {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    /// The number of months of orders.
     pub order_months: Decimal,
-    /// Profiles.
     pub customers: Decimal,
-    /// Products.
     pub products: Decimal,
 }
 
@@ -119,11 +76,8 @@ pub struct Kept {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// Billed milliseconds, by function, and `usually` for the others.
     pub milliseconds: BTreeMap<String, Decimal>,
-    /// Bytes of logs of a call: the function's own lines and the access log, without Lambda's lines.
     pub log_bytes: Decimal,
-    /// Bytes of a response.
     pub answer_bytes: Decimal,
 }
 
@@ -131,9 +85,7 @@ pub struct Call {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Parameter {
-    /// A whole number.
     Number(u64),
-    /// Any other value.
     Text(String),
 }
 
@@ -149,12 +101,11 @@ impl Profile {
     }
 
     fn check(&self) -> Result<()> {
-        let Self { order, views, sizes, kept, call, edge, .. } = self;
+        let Self { order, views, sizes, kept, call, .. } = self;
         let whole = |value: u16| Decimal::from(value);
         for (field, value, range) in [
             ("orders", self.orders, 0..=1_000_000_000_000),
             ("peak_to_mean", self.peak_to_mean, 1..=10_000),
-            ("quietest_to_mean", self.quietest_to_mean, 0..=1),
             ("order.lines", order.lines, 1..=40),
             ("order.with_discount", order.with_discount, 0..=1),
             ("order.with_gift_card", order.with_gift_card, 0..=1),
@@ -172,9 +123,6 @@ impl Profile {
             ("kept.products", kept.products, 0..=1_000_000_000_000),
             ("call.log_bytes", call.log_bytes, 0..=1_000_000),
             ("call.answer_bytes", call.answer_bytes, 0..=10_000_000),
-            ("edge.exponent", edge.exponent, 0..=10),
-            ("edge.lists", edge.lists.into(), 1..=1_000_000),
-            ("edge.caches", edge.caches, 1..=1_000),
             ("stream_shards", self.stream_shards, 1..=1_000_000),
             ("utilization", self.utilization, 0..=1),
         ] {

@@ -5,9 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use rust_decimal::Decimal;
 
 use super::bill::{Class, Mode, Service, to_the_cent};
-use super::commitment::Commitment;
-use super::estimate::{ComparisonTime, Estimate, Thresholds};
+use super::estimate::Estimate;
 use super::share;
+use super::usage::Calls;
 
 impl Display for Estimate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -25,8 +25,7 @@ impl Display for Estimate {
 
         let mut table = Table::new([Left, Right, Right], ["service", "USD", "share"]);
         for (service, usd) in &bill.services {
-            let share = share(*usd, bill.total).unwrap_or_default();
-            table.row([service.to_string(), dollars(*usd), percent(share)]);
+            table.row([service.to_string(), dollars(*usd), percent(share(*usd, bill.total))]);
         }
         writeln!(f, "{table}")?;
 
@@ -43,22 +42,9 @@ impl Display for Estimate {
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
         }
         writeln!(f, "{table}")?;
-
-        let heads = ["with a commitment for a year", "off the table", "off the functions", "whole bill"];
-        let mut table = Table::new([Left, Right, Right, Right], heads);
-        for Commitment { mode, saved_on_table, saved_on_functions, total } in &self.commitments {
-            let of_table = match mode {
-                Mode::OnDemand => "savings plan",
-                Mode::Autoscaled | Mode::ForThePeak => "reserved capacity",
-            };
-            let figures = [saved_on_table, saved_on_functions, total].map(|usd| dollars(*usd));
-            let [of_table_usd, of_functions, total] = figures;
-            table.row([format!("{mode}, {of_table}"), of_table_usd, of_functions, total]);
-        }
-        writeln!(f, "{table}\n{}", self.thresholds)?;
-        let ComparisonTime { days, units_for_one_day } = &self.comparison;
-        if *days > Decimal::ONE {
-            let (days, units) = (number(*days), number(*units_for_one_day));
+        let days = self.usage.comparison.days;
+        if days > Decimal::ONE {
+            let (days, units) = (number(days), number(self.units_for_one_day));
             writeln!(
                 f,
                 "Comparing the counts of a week with the orders takes {days} days, for want of ReconcileReadUnits."
@@ -72,30 +58,11 @@ impl Display for Estimate {
 
         let heads = ["function", "calls", "read units", "write units", "GB-seconds"];
         let mut table = Table::new([Left, Right, Right, Right, Right], heads);
-        for function in &self.functions {
-            let figures = [function.calls, function.read_units, function.write_units, function.gb_seconds].map(number);
-            let [calls, reads, writes, gb_seconds] = figures;
-            table.row([function.name.clone(), calls, reads, writes, gb_seconds]);
+        for (name, Calls { count, units, gb_seconds }) in &self.usage.calls {
+            let [calls, reads, writes, gb_seconds] = [*count, units.read(), units.write(), *gb_seconds].map(number);
+            table.row([name.clone(), calls, reads, writes, gb_seconds]);
         }
         write!(f, "\n{table}")
-    }
-}
-
-impl Display for Thresholds {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.break_even_utilization {
-            Some(utilization) => writeln!(
-                f,
-                "Provisioned capacity is cheaper when more than {} of it is in use on average.",
-                percent(utilization)
-            )?,
-            None => writeln!(f, "Provisioned capacity is never cheaper: its alarms cost more than all requests.")?,
-        }
-        let (at_peak, stated) = (percent(self.utilization_for_the_peak), percent(self.utilization));
-        writeln!(f, "Sized for the peak it would be {at_peak}; with autoscaling the profile says {stated}.")?;
-        let (least, here) = (percent(self.break_even_storage_share), percent(self.storage_share));
-        writeln!(f, "On demand, infrequent access is cheaper when storage is more than {least} of what storage and")?;
-        writeln!(f, "requests cost together. Here it is {here}.")
     }
 }
 
@@ -110,7 +77,6 @@ impl Display for Service {
             Self::SecretsManager => "Secrets Manager",
             Self::CloudWatch => "CloudWatch",
             Self::Transfer => "Transfer",
-            Self::CloudFront => "CloudFront",
             Self::XRay => "X-Ray",
             Self::S3 => "S3",
         })
@@ -147,7 +113,6 @@ pub fn number(quantity: Decimal) -> String {
     grouped(rounded.normalize())
 }
 
-/// A share, in percent.
 pub fn percent(share: Decimal) -> String {
     format!("{:.1} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
 }

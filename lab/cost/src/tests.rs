@@ -1,21 +1,17 @@
 //! Laws of bills, for any shop.
 
-mod commitments;
-
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
-use super::bill::{Class, Mode, Payer, Service};
-use super::billing_mode::{Units, break_even, on_demand, provisioned};
+use super::bill::{Class, Mode, Service};
 use super::deployment::Deployment;
-use super::estimate::{Estimate, break_even_storage_share, estimate};
+use super::estimate::{Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile, Views};
-use super::units_by_index::UnitsByIndex;
-use super::usage::{Calls, Usage};
+use super::usage::Usage;
 
 static PRICES: LazyLock<PriceList> = LazyLock::new(|| PriceList::parse(SHIPPED).unwrap());
 
@@ -24,10 +20,7 @@ fn example() -> Profile {
 }
 
 fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
-    const TEMPLATE: &str = include_str!("../../../template.yaml");
-    const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
-    const FIREWALL: &str = include_str!("../../../stacks/firewall.yaml");
-    Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, parameters).unwrap()
+    Deployment::read(parameters).unwrap()
 }
 
 /// The deployment with the example's parameters.
@@ -41,17 +34,6 @@ fn costs(profile: &Profile) -> Estimate {
 fn changed(from: &str, to: &str) -> anyhow::Result<Profile> {
     assert!(EXAMPLE.contains(from), "{from}");
     Profile::parse(&EXAMPLE.replacen(from, to, 1))
-}
-
-fn units() -> impl Strategy<Value = Units> {
-    (0..1_000_000_000_u64, 0..1_000_000_000_u64)
-        .prop_map(|(read, write)| Units { read: read.into(), write: write.into() })
-}
-
-/// A month with this storage and these units of the table and each index.
-fn month(gb: u32, places: [Units; 3]) -> Usage {
-    let calls = Calls { units: UnitsByIndex(places), ..Calls::default() };
-    Usage { table_gb: gb.into(), calls: [("f".to_owned(), calls)].into(), ..Usage::default() }
 }
 
 proptest! {
@@ -82,43 +64,6 @@ proptest! {
         prop_assert!(bills[0].iter().zip(&bills[1]).all(|(fewer, more)| fewer <= more), "{:?}", bills);
     }
 
-    #[test]
-    fn both_modes_cost_the_same_at_the_break_even_utilization(places in [units(), units(), units()], besides in 0..5_u32) {
-        for prices in [&PRICES.dynamodb.standard, &PRICES.dynamodb.infrequent_access] {
-            // A month so short that rounding to whole units does not matter.
-            let hours = dec!(0.0001);
-            let by_request = on_demand(&places, prices).sum();
-            let Some(utilization) = break_even(&places, prices, besides.into()) else {
-                prop_assert!(by_request < Decimal::from(besides) * dec!(1.5) + Decimal::ONE);
-                continue;
-            };
-            let at = |utilization| {
-                let a_second = UnitsByIndex(places) * (Decimal::ONE / (hours * dec!(3600) * utilization));
-                provisioned(&a_second.0, Units::default(), hours, prices).cost.sum() + Decimal::from(besides)
-            };
-            prop_assert!((at(utilization) - by_request).abs() < dec!(0.01), "{} {}", at(utilization), by_request);
-            if by_request > dec!(10) {
-                prop_assert!(at(utilization * dec!(1.1)) < by_request && by_request < at(utilization * dec!(0.9)));
-            }
-        }
-    }
-
-    #[test]
-    fn infrequent_access_is_cheaper_above_the_computed_share_of_storage(
-        gb in 1..100_000_u32,
-        places in [units(), units(), units()],
-    ) {
-        let (standard, infrequent) = (&PRICES.dynamodb.standard, &PRICES.dynamodb.infrequent_access);
-        let requests = on_demand(&places, standard).sum();
-        prop_assume!(requests > dec!(1));
-        let usage = month(gb, places);
-        let storage = standard.storage_gb_month.of(gb.into());
-        let share = storage / (storage + requests);
-        let limit = break_even_storage_share(&usage, standard, infrequent);
-        prop_assume!((share - limit).abs() > dec!(0.0001));
-        let in_infrequent = infrequent.storage_gb_month.of(gb.into()) + on_demand(&places, infrequent).sum();
-        prop_assert_eq!(in_infrequent < storage + requests, share > limit);
-    }
 }
 
 #[test]
@@ -136,9 +81,9 @@ fn an_order_costs_the_units_of_the_ledger() {
     profile.calls_per_order.clear();
     (profile.order.with_discount, profile.order.with_gift_card) = (Decimal::ZERO, Decimal::ZERO);
     profile.order.queued = Decimal::ZERO;
-    let function = |name: &str| costs(&profile).functions.into_iter().find(|function| function.name == name).unwrap();
-    let placed = function("place-order");
-    assert_eq!((placed.calls, placed.write_units, placed.read_units), (dec!(1000000), dec!(20000000), dec!(4000000)));
+    let placed = costs(&profile).usage.calls["place-order"];
+    let units = (placed.units.write(), placed.units.read());
+    assert_eq!((placed.count, units), (dec!(1000000), (dec!(20000000), dec!(4000000))));
 }
 
 #[test]
@@ -146,7 +91,7 @@ fn half_a_line_more_is_one_line_more_for_half_of_the_orders() {
     let writes = |lines| {
         let mut profile = example();
         profile.order.lines = lines;
-        costs(&profile).functions.into_iter().find(|function| function.name == "place-order").unwrap().write_units
+        costs(&profile).usage.calls["place-order"].units.write()
     };
     assert_eq!(writes(dec!(2.5)) * dec!(2), writes(dec!(2)) + writes(dec!(3)));
 }
@@ -167,7 +112,7 @@ fn a_backup_is_billed_as_a_whole_copy_for_as_long_as_it_is_kept() {
 #[test]
 fn comparing_counts_stays_within_its_rate_and_takes_longer_instead() {
     let example = example();
-    let enough = u64::try_from(costs(&example).comparison.units_for_one_day).unwrap();
+    let enough = u64::try_from(costs(&example).units_for_one_day).unwrap();
     let mut read_before = Decimal::ZERO;
     for units in [20, 100, enough - 1, enough, 10_000] {
         let deployment = deployed(&[("ReconcileReadUnits".to_owned(), Parameter::Number(units))].into());

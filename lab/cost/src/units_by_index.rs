@@ -5,7 +5,12 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use anyhow::{Context, Result};
 use rust_decimal::Decimal;
 
-use super::billing_mode::Units;
+/// Units of the table or of one index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Units {
+    pub read: Decimal,
+    pub write: Decimal,
+}
 
 /// Units of the table and of each index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,12 +32,10 @@ impl UnitsByIndex {
         Self(read.map(|read| Units { read, write: Decimal::ZERO }))
     }
 
-    /// The sum of the read units.
     pub fn read(&self) -> Decimal {
         self.0.iter().map(|units| units.read).sum()
     }
 
-    /// The sum of the write units.
     pub fn write(&self) -> Decimal {
         self.0.iter().map(|units| units.write).sum()
     }

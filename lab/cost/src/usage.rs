@@ -41,49 +41,33 @@ const COMPRESSED: Decimal = dec!(0.15);
 /// A month's usage.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
-    /// The calls of each function, with or without a route.
     pub calls: BTreeMap<String, Calls>,
-    /// Requests that reach the API.
     pub http_requests: Decimal,
-    /// Requests that reach the edge: all requests of clients, if there is one.
-    pub edge_requests: Decimal,
-    /// Traces of calls.
     pub traces: Decimal,
     /// The size of the table at the end of the month.
     pub table_gb: Decimal,
-    /// The size of its indexes.
     pub indexes_gb: Decimal,
-    /// Requests to the queues of orders and of payments.
     pub sqs_requests: Decimal,
     /// The size of the changes that are exported, at most: that of all write units of the table. A transaction consumes
     /// two units for what a plain write changes by one.
     pub exported_gb: Decimal,
     /// The size of all exports so far, compressed, if the table was exported since the first order that it has.
     pub exports_gb: Decimal,
-    /// Secrets with keys.
     pub secrets: Decimal,
-    /// Events on the bus.
     pub events: Decimal,
-    /// The volume of logs.
     pub log_gb: Decimal,
-    /// Metrics of Till's own.
     pub metrics: Decimal,
     /// The volume of responses of the API to the internet.
     pub out_gb: Decimal,
-    /// The volume of responses of the edge.
-    pub edge_gb: Decimal,
-    /// The comparison of counts with orders.
     pub comparison: Comparison,
 }
 
 /// The calls of a function in a month.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Calls {
-    /// The number of calls.
     pub count: Decimal,
     /// The billed duration, multiplied by the memory.
     pub gb_seconds: Decimal,
-    /// The units that they consume.
     pub units: UnitsByIndex,
 }
 
@@ -96,14 +80,7 @@ impl Usage {
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
         usage.log_gb = calls * (profile.call.log_bytes + deployment.system_log_bytes) / BYTES_PER_GB;
-        let gb = |requests: Decimal| requests * profile.call.answer_bytes / BYTES_PER_GB;
-        if deployment.edge.is_some() {
-            // What the API sends to the edge is not billed.
-            usage.edge_requests += usage.http_requests;
-            usage.edge_gb = gb(usage.edge_requests);
-        } else {
-            usage.out_gb = gb(usage.http_requests);
-        }
+        usage.out_gb = usage.http_requests * profile.call.answer_bytes / BYTES_PER_GB;
         if deployment.options.is_exported {
             let [table, ..] = usage.places().0;
             usage.exported_gb = table.write * BYTES_PER_WRITE_UNIT / BYTES_PER_GB;
@@ -127,11 +104,6 @@ impl Usage {
         let mut steady = UnitsByIndex::default();
         STEADY.iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
         steady
-    }
-
-    /// The duration of work that does not depend on requests, multiplied by the memory.
-    pub fn steady_gb_seconds(&self) -> Decimal {
-        STEADY.iter().filter_map(|name| self.calls.get(*name)).map(|calls| calls.gb_seconds).sum()
     }
 
     /// The sum over all calls.

@@ -26,13 +26,6 @@ fn the_example_profile_results_in_a_bill() {
     assert!(text.starts_with("1,000,000 orders a month in us-east-1"), "{text}");
     assert!(text.contains("\ntotal "), "{text}");
 
-    let json = cost(&["--json", "--profile", profile.to_str().unwrap()]);
-    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    let total = json["bill"]["total"].as_str().unwrap();
-    assert!(
-        text.lines().any(|line| line.starts_with("total") && line.replace(',', "").ends_with(total)),
-        "{total}\n{text}"
-    );
     std::fs::remove_file(profile).unwrap();
 }
 
@@ -49,7 +42,10 @@ fn an_error_in_a_profile_or_a_price_list_names_the_file_and_the_field() {
             format!("error: {bad_prices}: missing field"),
         ),
         (vec!["--profile", "no-such.yaml"], "error: cannot read no-such.yaml: name it with --profile".to_owned()),
-        (vec!["--json"], "error: the following required arguments were not provided:\n  --profile <FILE>".to_owned()),
+        (
+            vec!["--prices", bad_prices],
+            "error: the following required arguments were not provided:\n  --profile <FILE>".to_owned(),
+        ),
     ] {
         let Output { status, stderr, .. } = cost(&arguments);
         let stderr = String::from_utf8(stderr).unwrap();

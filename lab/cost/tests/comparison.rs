@@ -6,9 +6,9 @@ use cost::deployment::Deployment;
 use cost::prices::{PriceList, SHIPPED};
 use cost::profile::{EXAMPLE, Profile};
 use serde_json::{Value, json};
+use shop::Shop;
 use shop::reconcile::{FAST, count, read_units, reconciled};
 use shop::stream::Tail;
-use shop::{Shop, read};
 
 /// More than one page of a list.
 const ORDERS: u32 = 40;
@@ -17,9 +17,7 @@ const ORDERS: u32 = 40;
 /// last days.
 fn estimated() -> f64 {
     let mut profile = Profile::parse(EXAMPLE).expect("a profile");
-    let [template, operations, firewall] =
-        ["template.yaml", "stacks/operations.yaml", "stacks/firewall.yaml"].map(read);
-    let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters);
+    let deployment = Deployment::read(&profile.parameters);
     let (deployment, prices) = (deployment.expect("a deployment"), PriceList::parse(SHIPPED).expect("prices"));
     (profile.kept.customers, profile.kept.products) = (1.into(), 2.into());
     // All orders are recent.

@@ -1,9 +1,7 @@
-//! `cargo measure`: measures Till's performance, and checks that its data stays correct under load.
+//! `cargo measure`: measures Till's performance, and checks that its data stays correct under faults.
 
 mod functions;
 mod growth;
-mod load;
-mod popularity;
 mod soak;
 mod workspace;
 
@@ -13,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// Measure Till's performance, and check that its data stays correct under load
+/// Measure Till's performance, and check that its data stays correct under faults
 #[derive(Parser)]
 #[command(name = "measure")]
 struct Arguments {
@@ -26,7 +24,6 @@ enum Command {
     /// Check that an operation costs the same in a large table as in a small one
     Growth(growth::Arguments),
     Functions(functions::Arguments),
-    Load(load::Arguments),
     Soak(soak::Arguments),
     #[command(hide = true)]
     SoakStack(soak::StackArguments),
@@ -47,7 +44,6 @@ async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Growth(arguments) => growth::run(arguments).await,
         Command::Functions(arguments) => functions::run(&arguments).await,
-        Command::Load(arguments) => load::run(&arguments).await,
         Command::Soak(arguments) => soak::run(&arguments).await,
         Command::SoakStack(arguments) => soak::run_stack(&arguments).await,
     }

@@ -12,26 +12,15 @@ use table::{ProductShards, StatusShards, ViewShards};
 /// The access key of the stack's operator, who is not a function, so no role limits the calls.
 const OPERATOR: &str = "operator";
 
-/// The workspace's template.
 pub(crate) fn template() -> Result<Template> {
     local::template(&read("template.yaml")?.1).context("template.yaml")
-}
-
-/// The template for a load whose customers order and never pay: the limit of unpaid units is as high as it can be.
-pub(crate) fn template_for_load() -> Result<Template> {
-    let mut deployment = local::deployment();
-    deployment.parameters.insert("MaxOpenUnits".to_owned(), "1000000".to_owned());
-    Template::parse_for(&read("template.yaml")?.1, &deployment).context("template.yaml")
 }
 
 /// The template's numbers of shards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shards {
-    /// The orders of a status.
     pub(crate) status: u8,
-    /// The lines of a product.
     pub(crate) products: u8,
-    /// The views of a product.
     pub(crate) views: u8,
 }
 

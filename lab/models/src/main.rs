@@ -1,22 +1,15 @@
 //! `cargo model`: explores the models for longer than the tests, and reports the results.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a report on standard output, progress on standard error"
-)]
+#![allow(clippy::print_stdout, reason = "a report on standard output")]
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
 use models::{counting, moving, order, payment};
-use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
 
 /// Explore the models: check the invariants in every reachable state
@@ -28,24 +21,12 @@ use stateright::{Checker, Expectation, Model, Property};
 struct Options {
     /// Explore only the models whose name contains this text.
     name: Option<String>,
-    /// Stop at this depth: the most steps from the initial state
-    #[arg(long, value_name = "STEPS")]
-    depth: Option<usize>,
     /// Stop exploring a model after this time.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
-    /// The number of threads [default: one for each processor]
-    #[arg(long, value_name = "NUMBER")]
-    threads: Option<NonZero<usize>>,
     /// Explore the small models that `cargo test -p models` explores.
     #[arg(long)]
     small: bool,
-    /// Print the names of the models, and explore nothing.
-    #[arg(long)]
-    list: bool,
-    /// Print no progress.
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -93,19 +74,11 @@ impl Options {
         if !self.is_meant(name) {
             return Ok(0);
         }
-        if self.list {
-            println!("{name}");
-            return Ok(0);
-        }
         let begin = Instant::now();
-        let threads = self.threads.map_or_else(std::thread::available_parallelism, Ok)?;
-        let mut checker = model.checker().threads(threads.get()).timeout(Duration::from_secs(self.seconds));
-        if let Some(depth) = self.depth {
-            checker = checker.target_max_depth(depth);
-        }
-        let checker = checker.spawn_bfs().report(&mut Progress { name, quiet: self.quiet, next: EVERY }).join();
+        let threads = std::thread::available_parallelism()?.get();
+        let checker = model.checker().threads(threads).timeout(Duration::from_secs(self.seconds)).spawn_bfs().join();
         let elapsed = begin.elapsed();
-        let is_all = elapsed.as_secs() < self.seconds && self.depth.is_none();
+        let is_all = elapsed.as_secs() < self.seconds;
         let (states, depth) = (checker.unique_state_count(), checker.max_depth());
         let sizes = if is_all { "all states" } else { "a part of the states" };
         println!("{name}: {states} states, {depth} steps deep, {:.1} s, {sizes}", elapsed.as_secs_f64());
@@ -133,37 +106,5 @@ where
             true
         }
         _ => false,
-    }
-}
-
-/// The interval of progress lines.
-const EVERY: Duration = Duration::from_secs(5);
-
-/// Prints progress.
-struct Progress {
-    name: &'static str,
-    quiet: bool,
-    /// The time of the next line.
-    next: Duration,
-}
-
-impl<M: Model> Reporter<M> for Progress {
-    fn report_checking(&mut self, data: ReportData) {
-        let ReportData { unique_states, max_depth, duration, done, .. } = data;
-        if !self.quiet && !done && duration >= self.next {
-            self.next = duration + EVERY;
-            eprintln!("{}: {unique_states} states, {max_depth} steps deep, {} s", self.name, duration.as_secs());
-        }
-    }
-
-    fn report_discoveries(&mut self, _: &M, _: BTreeMap<&'static str, ReportDiscovery<M>>)
-    where
-        M::Action: Debug + PartialEq,
-        M::State: Debug + Hash + PartialEq,
-    {
-    }
-
-    fn delay(&self) -> Duration {
-        Duration::from_millis(200)
     }
 }

@@ -129,9 +129,7 @@ enum Copier {
     Idle,
     /// It scanned the leading table.
     Scanned(u64, Side, Option<Stored>),
-    /// It read the pair.
     Read(u64, Side, Seen),
-    /// The pair is equal.
     Equal(u64),
 }
 
@@ -214,7 +212,6 @@ pub fn small() -> Vec<House> {
     vec![small_house("a move"), House { writes: 1, expiries: 1, ..small_house("a move of an item that expires") }]
 }
 
-/// Larger models.
 pub fn large() -> Vec<House> {
     vec![
         House { backs: 1, ..small_house("a move there and back") },

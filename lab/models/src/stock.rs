@@ -27,7 +27,6 @@ fn stock_of(units: &[u64], price: Money) -> WholeStock {
     WholeStock { units: units.to_vec(), ..WholeStock::shared_out(thing(), price, 0, cells(units.len())) }
 }
 
-/// A table with this stock.
 fn table_of(whole: &WholeStock) -> Table {
     let mut table = Table::default();
     table.commit(&Transaction::new(&stock::begin(whole).expect("writes"))).expect("nothing is there");

@@ -36,7 +36,6 @@ impl<T: fmt::Debug> Digested<T> {
 }
 
 impl<T> Digested<T> {
-    /// The digest of the value.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -226,7 +225,6 @@ fn place_of(item: &Item) -> Place {
     Place(text(partition), text(sort))
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Table(BTreeMap<Place, Stored>);
 
@@ -241,7 +239,6 @@ impl Table {
         self.0.insert(place, Digested::new(Attributes(item)));
     }
 
-    /// All items.
     pub fn items(&self) -> impl Iterator<Item = &Stored> {
         self.0.values()
     }
@@ -296,7 +293,6 @@ impl Seen {
         Self { partition: None, items: items.collect() }
     }
 
-    /// Begins a Query of a partition.
     pub fn begin_query(table: &Table, partition: Arc<str>) -> Self {
         let places = table.0.keys().filter(|place| place.0 == partition).cloned();
         Self { items: Self::begin(table, places).items, partition: Some(partition) }
@@ -326,7 +322,6 @@ impl Seen {
         self.items.values().map(Vec::len).product()
     }
 
-    /// One possible answer.
     pub fn answer(&self, mut choice: usize) -> Vec<Stored> {
         let mut items = Vec::new();
         for seen in self.items.values() {

@@ -3,13 +3,11 @@
 //! An operation is one case of a function's call. Its requests are recorded by the tests, and their cost is computed
 //! from the items of a [`Sample`].
 
-mod least;
 mod number;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use least::Reason;
 pub use number::{Many, Size};
 
 use std::iter::Sum;
@@ -42,11 +40,9 @@ pub enum Request {
     Keys(Declaration, Vec<Several<Kind>>),
     /// A `BatchGetItem` of any other keys.
     Batch(Consistency, Vec<Several<Kind>>),
-    /// A `TransactGetItems` of these keys.
     ReadTransaction(Vec<Several<Kind>>),
     /// One write, as a request of its own.
     Write(Write),
-    /// A `TransactWriteItems`.
     Transaction(Vec<Several<Write>>),
     /// One write whose condition fails. DynamoDB bills it and does not report it.
     Failed(Write),
@@ -65,7 +61,6 @@ pub enum Write {
     Over(Kind, Kind),
     /// Changed where it lies.
     Update(Kind, Kind),
-    /// Deleted.
     Delete(Kind),
     /// Left as it is: a condition of a transaction.
     Check(Kind),
@@ -74,9 +69,7 @@ pub enum Write {
 /// A repeated thing.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<T> {
-    /// The repetitions.
     pub many: Many,
-    /// The thing.
     pub of: T,
 }
 
@@ -100,7 +93,6 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     text::parse(RECORDED).unwrap_or_else(|error| panic!("operations.txt: {error}"))
 });
 
-/// All operations.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter()
 }
@@ -111,7 +103,6 @@ pub fn find(function: &str, case: &str) -> Option<&'static Operation> {
 }
 
 impl Operation {
-    /// The charge.
     pub fn charge(&self, sample: &Sample) -> Charge {
         self.requests.iter().map(|request| request.charge(sample)).sum()
     }
@@ -235,7 +226,6 @@ impl Request {
         !matches!(self, Self::Failed(_) | Self::Cancelled(_))
     }
 
-    /// The DynamoDB action.
     fn action(&self) -> &'static str {
         match self {
             Self::Query(..) => "Query",

@@ -9,11 +9,8 @@ use sample_items::SampleSizes;
 /// A number of requests or items: `times × of + plus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Many {
-    /// The factor.
     pub times: u32,
-    /// The size that the number depends on.
     pub of: Size,
-    /// The summand.
     pub plus: i32,
 }
 
@@ -22,57 +19,46 @@ pub struct Many {
 pub enum Size {
     /// None: the number is a constant.
     One,
-    /// The lines of an order.
     Lines,
-    /// The gift cards of an order.
     GiftCards,
-    /// The discount codes of an order.
     Discounts,
     /// The orders without a discount code: their first read is eventually consistent.
     WithoutDiscount,
     /// The descriptions of a product that are in an item of their own.
     LongDescriptions,
-    /// The lines of a cart.
     CartLines,
     /// The items on a page. Of a list in several shards, all shards together.
     Listed,
-    /// The shards of the orders of a status.
     StatusShards,
-    /// The shards of the lines of a product.
     ProductShards,
     /// The shards of the lines of all products of an order.
     ShardsOfLines,
-    /// The shards of the views of a product.
     ViewShards,
-    /// The cells of a stock in several cells.
     Cells,
-    /// The customers of a batch of the stream.
     Customers,
-    /// The products of a batch of the stream.
     Products,
-    /// The days of a batch of the stream.
     Days,
 }
 
 impl Size {
-    /// Every size.
-    pub const ALL: [Self; 16] = [
-        Self::One,
-        Self::Lines,
-        Self::GiftCards,
-        Self::Discounts,
-        Self::WithoutDiscount,
-        Self::LongDescriptions,
-        Self::CartLines,
-        Self::Listed,
-        Self::StatusShards,
-        Self::ProductShards,
-        Self::ShardsOfLines,
-        Self::ViewShards,
-        Self::Cells,
-        Self::Customers,
-        Self::Products,
-        Self::Days,
+    /// Every size, with its name in the ledger.
+    pub const ALL: [(Self, &str); 16] = [
+        (Self::One, ""),
+        (Self::Lines, "lines"),
+        (Self::GiftCards, "gift-cards"),
+        (Self::Discounts, "discounts"),
+        (Self::WithoutDiscount, "without-discount"),
+        (Self::LongDescriptions, "long-descriptions"),
+        (Self::CartLines, "cart-lines"),
+        (Self::Listed, "listed"),
+        (Self::StatusShards, "status-shards"),
+        (Self::ProductShards, "product-shards"),
+        (Self::ShardsOfLines, "lines*product-shards"),
+        (Self::ViewShards, "view-shards"),
+        (Self::Cells, "cells"),
+        (Self::Customers, "customers"),
+        (Self::Products, "products"),
+        (Self::Days, "days"),
     ];
 
     /// The value for these sizes.
@@ -106,33 +92,14 @@ impl Size {
         }
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::One => "",
-            Self::Lines => "lines",
-            Self::GiftCards => "gift-cards",
-            Self::Discounts => "discounts",
-            Self::WithoutDiscount => "without-discount",
-            Self::LongDescriptions => "long-descriptions",
-            Self::CartLines => "cart-lines",
-            Self::Listed => "listed",
-            Self::StatusShards => "status-shards",
-            Self::ProductShards => "product-shards",
-            Self::ShardsOfLines => "lines*product-shards",
-            Self::ViewShards => "view-shards",
-            Self::Cells => "cells",
-            Self::Customers => "customers",
-            Self::Products => "products",
-            Self::Days => "days",
-        }
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(size, _)| *size == self).map_or("", |(_, name)| name)
     }
 }
 
 impl Many {
-    /// One.
     pub const ONE: Self = Self::constant(1);
 
-    /// A constant.
     pub const fn constant(times: u32) -> Self {
         Self { times, of: Size::One, plus: 0 }
     }
@@ -147,9 +114,10 @@ impl Many {
         let fits = |many: &Self| values.iter().all(|(sizes, value)| many.of(sizes) == *value);
         // At most the lists of a week: five statuses on each of seven days.
         let constants = (1..=200).map(Self::constant);
-        let plain = (1..=42).flat_map(|times| Size::ALL[1..].iter().map(move |&of| Self { times, of, plus: 0 }));
-        let more =
-            [-1, 1, 2].into_iter().flat_map(|plus| Size::ALL[1..].iter().map(move |&of| Self { times: 1, of, plus }));
+        let plain = (1..=42).flat_map(|times| Size::ALL[1..].iter().map(move |&(of, _)| Self { times, of, plus: 0 }));
+        let more = [-1, 1, 2]
+            .into_iter()
+            .flat_map(|plus| Size::ALL[1..].iter().map(move |&(of, _)| Self { times: 1, of, plus }));
         constants.chain(plain).chain(more).find(fits)
     }
 }
@@ -182,7 +150,7 @@ impl FromStr for Many {
             _ => ("1", product),
         };
         let times = times.parse().map_err(|error| format!("{text}: {error}"))?;
-        let of = Size::ALL.into_iter().find(|size| size.name() == name).ok_or(format!("{text}: no size"))?;
+        let (of, _) = Size::ALL.into_iter().find(|(_, known)| *known == name).ok_or(format!("{text}: no size"))?;
         Ok(Self { times, of, plus })
     }
 }

@@ -71,7 +71,6 @@ fn name_of(consistency: Consistency) -> &'static str {
     }
 }
 
-/// Parses the ledger.
 pub(super) fn parse(text: &str) -> Result<Vec<Operation>, String> {
     let mut operations: Vec<Operation> = Vec::new();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -109,7 +109,6 @@ pub async fn count_second(shop: &mut MeteredShop) {
     shop.check("count-orders", "a batch").await;
 }
 
-/// Counts the cancellation of the order.
 pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
     let records = records(shop).await;
     let is_of = |record: &&Value| {

@@ -180,8 +180,8 @@ fn check_text(mut operations: Vec<Operation>) {
 
 #[test]
 fn the_sizes_tell_every_number_from_every_other() {
-    for one in Size::ALL {
-        for other in Size::ALL.into_iter().filter(|other| *other != one) {
+    for (one, _) in Size::ALL {
+        for (other, _) in Size::ALL.into_iter().filter(|(other, _)| *other != one) {
             let differ = SIZES.iter().any(|sizes| one.of(sizes) != other.of(sizes));
             assert!(differ, "{one:?} and {other:?}");
         }

@@ -91,7 +91,6 @@ impl MeteredShop {
         id(letter, number, self.sizes().id)
     }
 
-    /// A name of this shop.
     pub fn name(&self, letter: char) -> String {
         text(letter, self.sizes().name)
     }

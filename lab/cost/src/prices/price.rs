@@ -10,7 +10,6 @@ pub struct Price {
     usd: Decimal,
     per: Decimal,
     tiers: Vec<Tier>,
-    source: String,
 }
 
 /// A price as a list states it.
@@ -21,6 +20,7 @@ struct Stated {
     per: Decimal,
     #[serde(default)]
     tiers: Vec<Tier>,
+    #[expect(dead_code, reason = "it is for readers of the list, and a test checks it")]
     source: String,
 }
 
@@ -42,18 +42,13 @@ impl Price {
         }
         (cost + (quantity - from) * usd) / self.per
     }
-
-    /// The source's name in the list.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
 }
 
 impl TryFrom<Stated> for Price {
     type Error = String;
 
     fn try_from(stated: Stated) -> Result<Self, String> {
-        let Stated { usd, per, tiers, source } = stated;
+        let Stated { usd, per, tiers, .. } = stated;
         if per <= Decimal::ZERO {
             return Err(format!("a price for {per} units says nothing"));
         }
@@ -65,7 +60,7 @@ impl TryFrom<Stated> for Price {
         {
             return Err("each tier begins beyond the one before".to_owned());
         }
-        Ok(Self { usd, per, tiers, source })
+        Ok(Self { usd, per, tiers })
     }
 }
 

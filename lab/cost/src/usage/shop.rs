@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use capacity::ledger::Operation;
-use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, dec};
 use sample_items::{Batch, Sample, SampleSizes};
 
@@ -10,7 +9,6 @@ use super::{BYTES_PER_GB, Calls, EXPIRE, NUMBER, SETTLE, Usage};
 use crate::cases::{PLACE_ORDER, operation, split, usual_or};
 use crate::comparison::{Comparison, RECONCILE};
 use crate::deployment::Deployment;
-use crate::edge::{Pages, Popularity, hits};
 use crate::month::Month;
 use crate::profile::{Profile, Views, around};
 use crate::units_by_index::{UnitsByIndex, exact};
@@ -80,31 +78,11 @@ impl Shop<'_> {
                 format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
             })?;
             let operation = usual_or(function, case).with_context(|| format!("calls_per_order.{name}"))?;
-            let requests = orders * per_order;
-            let answered = requests * self.edge_hits(function, requests)?;
-            let calls = requests - answered;
+            let calls = orders * per_order;
             self.call(usage, function, calls, self.charge(operation)? * calls)?;
             usage.http_requests += calls;
-            usage.edge_requests += answered;
         }
         Ok(())
-    }
-
-    /// The share of this function's requests that the edge answers.
-    fn edge_hits(&self, function: &str, requests: Decimal) -> Result<Decimal> {
-        let (Some(pages), Some(kept_by_edge)) = (self.deployment.function(function)?.pages, self.deployment.edge)
-        else {
-            return Ok(Decimal::ZERO);
-        };
-        let Profile { edge, kept, .. } = self.profile;
-        let [of_products, of_lists] = kept_by_edge.cache_seconds;
-        let (pages, seconds) = match pages {
-            Pages::Products => (kept.products.to_u32().unwrap_or(u32::MAX), of_products),
-            Pages::Lists => (edge.lists, of_lists),
-        };
-        let exponent = edge.exponent.to_f64().unwrap_or_default();
-        let a_second = requests / self.month.seconds();
-        Ok(hits(Popularity { pages, exponent }, a_second, edge.caches, seconds))
     }
 
     /// Adds the views of products. The ledger has the units of one product.
@@ -152,8 +130,8 @@ impl Shop<'_> {
 
     /// How often a function's schedule invokes it in a month.
     fn runs(&self, function: &str) -> Result<Decimal> {
-        let schedule = self.deployment.function(function)?.schedule;
-        let interval = schedule.with_context(|| format!("{function} has no schedule"))?.seconds(self.month);
+        let interval = self.deployment.function(function)?.interval_seconds;
+        let interval = interval.with_context(|| format!("{function} has no schedule"))?;
         Ok(self.month.seconds() / interval)
     }
 

@@ -23,7 +23,6 @@ pub(super) struct Figures {
     pub(super) first: u64,
     /// Instructions of a later event.
     pub(super) warm: u64,
-    /// Bytes of the binary.
     pub(super) binary: u64,
     /// The most memory it held, in bytes.
     pub(super) memory: u64,
@@ -50,7 +49,6 @@ impl Figures {
 pub(super) struct Bench<'a> {
     pub(super) shop: &'a Shop,
     pub(super) dynamodb: &'a Tls,
-    /// The folder of the reports.
     pub(super) folder: &'a Path,
     pub(super) counts_system_calls: bool,
     /// The number of the next event.

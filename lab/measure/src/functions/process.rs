@@ -12,7 +12,6 @@ use tokio::process::{Child, Command};
 /// The tool that runs the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch<'a> {
-    /// Nothing.
     None,
     /// valgrind's callgrind, which counts instructions and leaves its report here.
     Instructions(&'a Path),

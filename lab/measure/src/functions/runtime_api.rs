@@ -20,7 +20,6 @@ use tokio::task::JoinHandle;
 /// The longest invocation. Under callgrind everything takes fifty times as long.
 const TIME_LIMIT: Duration = Duration::from_mins(5);
 
-/// The runtime API of one function.
 pub(super) struct RuntimeApi {
     address: String,
     events: mpsc::UnboundedSender<Value>,

@@ -1,6 +1,6 @@
 //! A generated shop with any number of orders, deterministic and created item by item.
 //!
-//! The popularity of customers and products follows Zipf's law. The orders are evenly distributed over thirty days; the
+//! The popularity of customers and products is about Zipf's law. The orders are evenly distributed over thirty days; the
 //! oldest are delivered or cancelled, the newest are pending. All names and prices have the same length, so that a full
 //! page of a list has the same size in every shop, and its cost can only depend on the table.
 
@@ -18,7 +18,6 @@ use key_schema::value::{
 };
 use table::{Item, write_item};
 
-use crate::popularity::Popularity;
 use crate::workspace::Shards;
 
 /// 2026-10-01, in milliseconds.
@@ -43,11 +42,9 @@ const RETURNED: usize = 10;
 pub(super) const GIFT_CARD: &str = "GIFT";
 pub(super) const DISCOUNT: &str = "TEN";
 
-/// The shop.
 pub(super) struct Shop {
     orders: usize,
-    customers: Popularity,
-    products: Popularity,
+    customers: usize,
     shards: Shards,
     euro: Currency,
 }
@@ -65,18 +62,10 @@ pub(super) struct Placed {
 
 impl Shop {
     pub(super) fn new(orders: usize) -> Result<Self> {
-        let customers = Popularity::new((orders / 10).max(100), 1.0)?;
-        let products = Popularity::new(PRODUCTS, 1.0)?;
-        Ok(Self {
-            orders,
-            customers,
-            products,
-            shards: Shards::deployed()?,
-            euro: Currency::try_from("EUR".to_owned())?,
-        })
+        let customers = (orders / 10).max(100);
+        Ok(Self { orders, customers, shards: Shards::deployed()?, euro: Currency::try_from("EUR".to_owned())? })
     }
 
-    /// The number of orders.
     pub(super) fn orders(&self) -> usize {
         self.orders
     }
@@ -114,13 +103,13 @@ impl Shop {
         let created_at = Self::moment(0)?;
         let mut items = Vec::new();
         let mut categories = BTreeMap::<String, i64>::new();
-        for rank in 0..self.products.len() {
+        for rank in 0..PRODUCTS {
             let category = format!("category-{}", rank % CATEGORIES);
             *categories.entry(category.clone()).or_default() += 1;
             items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE, None)?);
         }
         // In a category of its own, so that it does not change the pages of other categories.
-        let name = Self::name(self.products.len());
+        let name = Self::name(PRODUCTS);
         let category = "category-in-cells";
         categories.insert(category.to_owned(), 1);
         items.extend(self.offer(Self::in_cells()?, name, category, CELLS.try_into()?, None)?);
@@ -137,7 +126,7 @@ impl Shop {
         for shard in 0..self.shards.views {
             items.push(write_item(&ViewShard { product_id: Self::product(0)?, shard, views: 1_000 })?);
         }
-        for rank in 0..self.customers.len() {
+        for rank in 0..self.customers {
             let customer = Customer {
                 customer_id: Self::customer(rank)?,
                 username: format!("user-{rank:07}").try_into()?,
@@ -202,8 +191,8 @@ impl Shop {
     pub(super) fn order(&self, number: usize) -> Result<Placed> {
         // A generator for each order, so that orders can be generated in any order and by many threads.
         let mut random = fastrand::Rng::with_seed(u64::try_from(number)?);
-        let customer_id = Self::customer(self.customers.rank(random.f64()))?;
-        let rank = self.products.rank(random.f64());
+        let customer_id = Self::customer(popular(self.customers, random.f64()))?;
+        let rank = popular(PRODUCTS, random.f64());
         let product_id = Self::product(rank)?;
         let quantity = random.i64(1..=3);
         let placed_at = FIRST_MOMENT + DAYS * DAY * i64::try_from(number)? / i64::try_from(self.orders)?;
@@ -285,8 +274,19 @@ impl Shop {
     }
 }
 
+/// The rank, counted from 0, for a number of `[0, 1)`: the n-th of so many is chosen about n times less often than the
+/// first.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks are far below 2^53"
+)]
+fn popular(ranks: usize, number: f64) -> usize {
+    (((ranks + 1) as f64).powf(number) as usize).clamp(1, ranks) - 1
+}
+
 impl Placed {
-    /// The items of the order.
     pub(super) fn items(&self) -> Result<Vec<Item>> {
         let mut items = vec![write_item(&self.order)?, write_item(&self.line)?, write_item(&self.invoice)?];
         items.extend(self.flag.as_ref().map(write_item).transpose()?);

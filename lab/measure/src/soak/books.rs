@@ -94,7 +94,6 @@ impl Books {
         self.inside().complaints.clone()
     }
 
-    /// The progress line.
     pub(super) fn line(&self) -> String {
         let inside = self.inside();
         let answers: u64 = inside.answers.values().sum();

@@ -25,7 +25,6 @@ const UNITS: i64 = 400;
 /// Longer than the gateway waits for a function.
 const PATIENCE: Duration = Duration::from_secs(35);
 
-/// A client of the shop.
 pub(super) struct Shop {
     http: Client,
     /// The current URLs of the stack.

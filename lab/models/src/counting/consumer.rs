@@ -2,7 +2,9 @@
 
 use counting::{Batch, Next, Record, Step, Uncountable};
 
-use super::{Bug, Late, Parked, Place, Run, State, Stream, Sums};
+use super::folder::parked;
+use super::{Bug, Late, Place, Run, State, Stream};
+use crate::table::Digested;
 
 impl Stream {
     /// A consumer sends its next request, and gets the answer.
@@ -42,7 +44,7 @@ impl Stream {
             // The checkpoint alone, as if the consumer crashed between the two requests.
             Some(_) if self.bug == Some(Bug::ParkedAfterTheMark) => {}
             Some(parked) => state.parked.extend(parked.iter().cloned()),
-            None => state.counts = state.counts.plus(&step.counts.counts),
+            None => state.count(&step.counts),
         }
         if self.bug != Some(Bug::MarkMovesLater) {
             state.marks[shard] = Some(step.mark);
@@ -53,8 +55,8 @@ impl Stream {
     pub(super) fn late(&self, shard: u8, step: &Step) -> Late {
         let place = |number| self.place(usize::from(shard), number);
         let previous = step.previous.as_ref().map(place);
-        let parked = step.parks.then(|| Parked::of(shard, step));
-        Late { shard, previous, mark: place(&step.mark), counts: Sums::new(step.counts.clone()), parked }
+        let parked = step.parks.then(|| parked(shard, step));
+        Late { shard, previous, mark: place(&step.mark), counts: Digested::new(step.counts.clone()), parked }
     }
 
     /// A consumer answers with the first failed record, if there is one.

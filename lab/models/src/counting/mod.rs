@@ -12,17 +12,15 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
-
 use counting::{Change, Counts, Next};
-use key_schema::entity::OrderLine;
+use key_schema::entity::{OrderLine, ParkedCounts};
 use key_schema::value::{OrderId, SequenceNumber};
 use stateright::{Model, Property};
 
-use self::folder::{Folder, LateFold, Parked};
+use self::folder::{Folder, LateFold};
 pub use self::scene::{large, small};
 use self::source::Source;
+use crate::table::Digested;
 
 /// A position in a shard: the number of a record.
 type Place = u8;
@@ -37,14 +35,11 @@ pub struct Stream {
     sums: Vec<Vec<Counts>>,
     /// The lines of every order.
     lines: Vec<(OrderId, Vec<OrderLine>)>,
-    /// The most counters of one step.
     most_counters: usize,
     /// The number of possible faults of each kind.
     left: Left,
     /// Whether a shard is delivered only after its parent, as Lambda does. The invariants do not need that.
     parents_first: bool,
-    /// Lambda's handling of a batch whose consumer crashed.
-    pub halves: Halves,
     /// A planted bug that the invariants must find.
     bug: Option<Bug>,
 }
@@ -53,17 +48,6 @@ pub struct Stream {
 struct Written {
     number: SequenceNumber,
     change: Option<Change>,
-}
-
-/// Lambda's handling of a batch whose consumer crashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halves {
-    /// Lambda delivers the whole batch again, as the template configures.
-    Never,
-    /// Lambda delivers the first half, and then the second.
-    InOrder,
-    /// Lambda delivers the halves in any order.
-    InAnyOrder,
 }
 
 /// Known bugs.
@@ -86,7 +70,6 @@ pub enum Bug {
 /// The remaining faults of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
-    /// A consumer crashes.
     pub crashes: u8,
     /// A request fails, and the consumer reports the failure.
     pub failures: u8,
@@ -108,9 +91,9 @@ pub struct State {
     sources: Vec<Source>,
     runs: Vec<Run>,
     marks: Vec<Option<Place>>,
-    counts: Arc<Sums>,
-    /// The parked counts, in the order of their keys.
-    parked: Vec<Parked>,
+    counts: Digested<Counts>,
+    /// The parked counts, sorted.
+    parked: Vec<Digested<ParkedCounts>>,
     folders: Vec<Folder>,
     /// The records in the queue of lost records, as bits, by shard.
     lost: Vec<u8>,
@@ -118,13 +101,6 @@ pub struct State {
     late: Vec<Late>,
     late_folds: Vec<LateFold>,
     left: Left,
-}
-
-/// Counters, compared and hashed by their text.
-#[derive(Clone, Debug)]
-struct Sums {
-    counts: Counts,
-    text: String,
 }
 
 /// A running consumer.
@@ -150,8 +126,8 @@ struct Late {
     shard: u8,
     previous: Option<Place>,
     mark: Place,
-    counts: Arc<Sums>,
-    parked: Option<Vec<Parked>>,
+    counts: Digested<Counts>,
+    parked: Option<Vec<Digested<ParkedCounts>>>,
 }
 
 /// A possible next event. Numbers are positions in the lists of [`State`].
@@ -169,8 +145,8 @@ pub enum Action {
     Lose(usize),
     /// The consumer's transaction is delayed, and it retries.
     Delay(usize),
-    /// The consumer crashes. `second_half_first`: Lambda then begins with the second half of its batch.
-    Crash { run: usize, second_half_first: bool },
+    /// The consumer crashes. Lambda delivers the whole batch again: the template does not bisect.
+    Crash(usize),
     /// A delayed transaction takes effect.
     Arrive(usize),
     /// The consumer's transaction conflicts with another one, and it parks.
@@ -189,32 +165,6 @@ pub enum Action {
     ArriveFold(usize),
 }
 
-impl PartialEq for Sums {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Sums {}
-
-impl Hash for Sums {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
-}
-
-impl Sums {
-    fn new(counts: Counts) -> Arc<Self> {
-        Arc::new(Self { text: format!("{counts:?}"), counts })
-    }
-
-    fn plus(&self, more: &Counts) -> Arc<Self> {
-        let mut counts = self.counts.clone();
-        counts.add(more);
-        Self::new(counts)
-    }
-}
-
 impl Model for Stream {
     type State = State;
     type Action = Action;
@@ -225,7 +175,7 @@ impl Model for Stream {
             sources: vec![Source::default(); shards],
             runs: Vec::new(),
             marks: vec![None; shards],
-            counts: Sums::new(Counts::default()),
+            counts: Digested::new(Counts::default()),
             parked: Vec::new(),
             folders: Vec::new(),
             lost: vec![0; shards],
@@ -271,10 +221,7 @@ impl Model for Stream {
                 actions.push(Action::Conflict(at));
             }
             if state.left.crashes > 0 {
-                actions.push(Action::Crash { run: at, second_half_first: false });
-                if self.halves == Halves::InAnyOrder && run.is_awaited && run.to - run.from > 1 {
-                    actions.push(Action::Crash { run: at, second_half_first: true });
-                }
+                actions.push(Action::Crash(at));
             }
         }
         actions.extend((0..state.late.len()).map(Action::Arrive));
@@ -313,12 +260,11 @@ impl Model for Stream {
                 let late = self.late(run.shard, &step);
                 state.late.push(late);
             }
-            Action::Crash { run, second_half_first } => {
+            Action::Crash(run) => {
                 state.left.crashes -= 1;
                 let run = state.runs.remove(run);
                 if run.is_awaited {
-                    let source = &mut state.sources[usize::from(run.shard)];
-                    source.failed(run.from, run.to, self.halves != Halves::Never, second_half_first);
+                    state.sources[usize::from(run.shard)].again(run.from, run.to);
                 }
             }
             Action::Arrive(at) => {
@@ -332,7 +278,7 @@ impl Model for Stream {
             action => self.next_of_folders(&mut state, &action),
         }
         state.runs.sort();
-        state.parked.sort();
+        state.parked.sort_by_key(Digested::digest);
         Some(state)
     }
 
@@ -352,6 +298,12 @@ impl State {
         let waiting = self.runs.iter().filter(|run| usize::from(run.shard) == shard && run.is_awaited);
         let waiting = waiting.map(|run| run.from);
         waiting.chain(self.sources[shard].begins()).min().unwrap_or(self.sources[shard].next)
+    }
+
+    fn count(&mut self, more: &Counts) {
+        let mut counts = Counts::clone(&self.counts);
+        counts.add(more);
+        self.counts = Digested::new(counts);
     }
 
     fn start(&mut self, shard: usize, from: Place, to: Place, hint: Option<Place>, is_awaited: bool) {

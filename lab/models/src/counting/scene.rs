@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[cfg(test)]
 use super::Bug;
-use super::{Halves, Left, Stream, Written};
+use super::{Left, Stream, Written};
 
 /// The streams that `cargo test` explores.
 pub fn small() -> Vec<Stream> {
@@ -24,7 +24,7 @@ pub fn small() -> Vec<Stream> {
             "counts: a conflict, a late transaction and two folders",
             Left { conflicts: 1, late: 1, folders: 1, ..Left::default() },
         ),
-        stream("counts: two crashes, halves in order", Left { crashes: 2, ..Left::default() }).halving(Halves::InOrder),
+        stream("counts: two crashes", Left { crashes: 2, ..Left::default() }),
     ]
 }
 
@@ -116,7 +116,7 @@ fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
             .collect()
     };
     let shards = shards.into_iter().map(written).collect();
-    Stream { name, shards, sums, lines, most_counters: 2, left, parents_first: true, halves: Halves::Never, bug: None }
+    Stream { name, shards, sums, lines, most_counters: 2, left, parents_first: true, bug: None }
 }
 
 impl Stream {
@@ -129,10 +129,5 @@ impl Stream {
     /// Delivers the shards in parallel.
     fn at_once(self) -> Self {
         Self { parents_first: false, ..self }
-    }
-
-    /// Uses an event source that bisects batches.
-    pub(super) fn halving(self, halves: Halves) -> Self {
-        Self { halves, ..self }
     }
 }

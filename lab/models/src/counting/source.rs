@@ -7,8 +7,8 @@ use super::Place;
 pub(super) struct Source {
     /// The first record that was never delivered.
     pub(super) next: Place,
-    /// Batches, or parts of them, that will be delivered again. The last one is next.
-    parts: Vec<(Place, Place)>,
+    /// The batch, or a part of it, that will be delivered again.
+    part: Option<(Place, Place)>,
     /// The window's state: the checkpoint after the last answer.
     pub(super) hint: Option<Place>,
 }
@@ -16,7 +16,7 @@ pub(super) struct Source {
 impl Source {
     /// The possible sizes of the next batch. A failed batch is retried unchanged.
     pub(super) fn sizes(&self, len: Place) -> std::ops::RangeInclusive<Place> {
-        match self.parts.last() {
+        match self.part {
             Some((from, to)) => to - from..=to - from,
             None => 1..=len - self.next,
         }
@@ -24,37 +24,25 @@ impl Source {
 
     /// Takes the next batch, of this size.
     pub(super) fn take(&mut self, size: Place) -> (Place, Place) {
-        self.parts.pop().unwrap_or_else(|| {
+        self.part.take().unwrap_or_else(|| {
             let from = self.next;
             self.next += size;
             (from, self.next)
         })
     }
 
-    /// The beginnings of the parts that will be delivered again.
-    pub(super) fn begins(&self) -> impl Iterator<Item = Place> {
-        self.parts.iter().map(|(from, _)| *from)
+    /// The beginning of the part that will be delivered again.
+    pub(super) fn begins(&self) -> Option<Place> {
+        self.part.map(|(from, _)| from)
     }
 
     /// Adds records that will be delivered again.
     pub(super) fn again(&mut self, from: Place, to: Place) {
-        self.parts.push((from, to));
-    }
-
-    /// Handles a crash of the consumer of these records.
-    pub(super) fn failed(&mut self, from: Place, to: Place, is_halved: bool, second_half_first: bool) {
-        let middle = from + (to - from) / 2;
-        if !is_halved || middle == from {
-            self.again(from, to);
-        } else if second_half_first {
-            self.parts.extend([(from, middle), (middle, to)]);
-        } else {
-            self.parts.extend([(middle, to), (from, middle)]);
-        }
+        self.part = Some((from, to));
     }
 
     /// Whether everything is delivered.
     pub(super) fn is_done(&self, len: Place) -> bool {
-        self.next == len && self.parts.is_empty()
+        self.next == len && self.part.is_none()
     }
 }

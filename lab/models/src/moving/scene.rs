@@ -155,8 +155,8 @@ impl Run {
 
 impl Seen {
     pub(super) fn pair(&self) -> Pair {
-        let item = |side, stored: &Option<Stored>| stored.as_ref().map(|stored| canonical(side, &stored.0));
-        Pair { key: key(), first: item(Side::First, &self.first), next: item(Side::Next, &self.next) }
+        let item = |stored: &Option<Stored>| stored.as_ref().map(|stored| canonical(&stored.0));
+        Pair { key: key(), first: item(&self.first), next: item(&self.next) }
     }
 }
 
@@ -179,7 +179,7 @@ pub(super) fn item(number: u8) -> Item {
 }
 
 /// A stored item with canonical keys.
-pub(super) fn canonical(_: Side, stored: &Item) -> Item {
+fn canonical(stored: &Item) -> Item {
     let mut item = item(number_of(stored));
     item.extend(stored.get(COPIED).map(|mark| (COPIED.to_owned(), mark.clone())));
     item

@@ -10,34 +10,28 @@ use super::books::Books;
 use super::{Actor, Answer, Phase, Role, Shop, State};
 
 /// A situation that a shop must reach, or its exploration is useless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
-    /// An order is placed.
-    Placed,
-    /// A request is refused.
-    Refused,
-    /// A request is answered as a replay.
-    Replay,
-    /// A payment is captured.
-    Paid,
-    /// A payment is void.
-    Void,
-    /// A refund is due.
-    RefundDue,
-    /// A payment is refunded.
-    Refunded,
-    /// An order is delivered.
-    Delivered,
-    /// An order is cancelled.
-    Restocked,
-}
+pub type Sight = (&'static str, fn(&Shop, &State) -> bool);
+
+pub(super) const PLACED: Sight = ("an order is placed", |_, state| !Books::of(&state.table).orders.is_empty());
+pub(super) const REFUSED: Sight =
+    ("a request is refused", |_, state| state.has_answer(Answer::Refused) || state.has_answer(Answer::SoldOut));
+pub(super) const REPLAY: Sight = ("a change is replayed", |_, state| state.has_answer(Answer::ChangedBefore));
+pub(super) const PAID: Sight = ("a payment is captured", |shop, state| state.has_payment(shop, PaymentState::Captured));
+pub(super) const VOID: Sight = ("a payment is void", |shop, state| {
+    state.has_payment(shop, PaymentState::Voided) || state.has_payment(shop, PaymentState::Expired)
+});
+pub(super) const REFUND_DUE: Sight =
+    ("a refund is due", |shop, state| state.has_payment(shop, PaymentState::RefundDue));
+pub(super) const REFUNDED: Sight = ("a refund is made", |shop, state| state.has_payment(shop, PaymentState::Refunded));
+pub(super) const DELIVERED: Sight = ("an order is delivered", |_, state| state.has_status(OrderStatus::Delivered));
+pub(super) const RESTOCKED: Sight = ("an order is cancelled", |_, state| state.has_status(OrderStatus::Cancelled));
 
 /// The invariants, by their names.
 pub(super) fn all(shop: &Shop) -> Vec<Property<Shop>> {
     let mut invariants = of_the_table();
     invariants.extend(of_the_answers());
     invariants.extend(of_the_changes());
-    invariants.extend(shop.sights.iter().map(|sight| sight.invariant()));
+    invariants.extend(shop.sights.iter().map(|(name, seen)| Property::sometimes(name, *seen)));
     invariants.push(Property::sometimes("everything is done", |_, state: &State| {
         state.actors.iter().all(|(actor, _)| actor.is_done())
             && state.messages.iter().all(|(_, left)| *left == 0)
@@ -190,50 +184,6 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
     }
 }
 
-impl Sight {
-    fn invariant(self) -> Property<Shop> {
-        fn payment(shop: &Shop, state: &State, sought: PaymentState) -> bool {
-            let books = Books::of(&state.table);
-            shop.keys().any(|request| books.bank_card(&shop.id(request)).is_some_and(|(payment, _)| payment == sought))
-        }
-        fn status(state: &State, sought: OrderStatus) -> bool {
-            Books::of(&state.table).orders.iter().any(|order| order.status == sought)
-        }
-        fn answer(state: &State, sought: Answer) -> bool {
-            state.actors.iter().any(|(actor, _)| matches!(actor.phase, Phase::Answered(answer) if answer == sought))
-        }
-        match self {
-            Self::Placed => {
-                Property::sometimes("an order is placed", |_, state: &State| !Books::of(&state.table).orders.is_empty())
-            }
-            Self::Refused => Property::sometimes("a request is refused", |_, state| {
-                answer(state, Answer::Refused) || answer(state, Answer::SoldOut)
-            }),
-            Self::Replay => {
-                Property::sometimes("a change is replayed", |_, state| answer(state, Answer::ChangedBefore))
-            }
-            Self::Paid => {
-                Property::sometimes("a payment is captured", |shop, state| payment(shop, state, PaymentState::Captured))
-            }
-            Self::Void => Property::sometimes("a payment is void", |shop, state| {
-                payment(shop, state, PaymentState::Voided) || payment(shop, state, PaymentState::Expired)
-            }),
-            Self::RefundDue => {
-                Property::sometimes("a refund is due", |shop, state| payment(shop, state, PaymentState::RefundDue))
-            }
-            Self::Refunded => {
-                Property::sometimes("a refund is made", |shop, state| payment(shop, state, PaymentState::Refunded))
-            }
-            Self::Delivered => {
-                Property::sometimes("an order is delivered", |_, state| status(state, OrderStatus::Delivered))
-            }
-            Self::Restocked => {
-                Property::sometimes("an order is cancelled", |_, state| status(state, OrderStatus::Cancelled))
-            }
-        }
-    }
-}
-
 impl Shop {
     /// The requested orders, each once: requests with the same key are for the same order.
     fn keys(&self) -> impl Iterator<Item = usize> {
@@ -263,6 +213,19 @@ impl State {
             }
             _ => None,
         })
+    }
+
+    fn has_answer(&self, sought: Answer) -> bool {
+        self.actors.iter().any(|(actor, _)| matches!(actor.phase, Phase::Answered(answer) if answer == sought))
+    }
+
+    fn has_payment(&self, shop: &Shop, sought: PaymentState) -> bool {
+        let books = Books::of(&self.table);
+        shop.keys().any(|request| books.bank_card(&shop.id(request)).is_some_and(|(payment, _)| payment == sought))
+    }
+
+    fn has_status(&self, sought: OrderStatus) -> bool {
+        Books::of(&self.table).orders.iter().any(|order| order.status == sought)
     }
 
     /// The number of returned units.

@@ -25,6 +25,7 @@ use self::actor::{Effect, Event};
 use self::books::Books;
 pub use self::bugs::Bug;
 pub use self::invariants::Sight;
+use self::invariants::{PLACED, REFUSED};
 pub use self::shops::{large, small};
 use crate::table::{Digested, Seen, Stored, Table, Transaction};
 
@@ -32,11 +33,9 @@ use crate::table::{Digested, Seen, Stored, Table, Transaction};
 pub struct Shop {
     /// A name for reports.
     pub name: &'static str,
-    /// The requested orders.
     pub(crate) requests: Vec<&'static OrderRequest>,
     /// The initial actors.
     pub(crate) roles: Vec<Role>,
-    /// The initial table.
     pub(crate) table: Table,
     /// The number of possible faults of each kind.
     pub(crate) left: Left,
@@ -61,7 +60,6 @@ pub struct Left {
     pub throttles: u8,
     /// An actor stops: a crash, a timeout, or conflicts for too long.
     pub stops: u8,
-    /// The deliveries of each message.
     pub deliveries: u8,
 }
 
@@ -219,7 +217,7 @@ impl Shop {
     ) -> Self {
         // Leaked on purpose: the actors of every state refer to them.
         let requests = requests.into_iter().map(|request| &*Box::leak(Box::new(request))).collect();
-        let sights = &[Sight::Placed, Sight::Refused];
+        let sights = &[PLACED, REFUSED];
         Self { name, requests, roles, table, left, sights, bug: None, memo: Memo::default() }
     }
 

@@ -4,7 +4,7 @@ use key_schema::entity::{CancellationCause, OrderStatus};
 use ordering::steps::{Cancel, Transition};
 
 use super::actor::{after, now};
-use super::invariants::Sight;
+use super::invariants::{DELIVERED, PAID, PLACED, REFUND_DUE, REFUNDED, REFUSED, REPLAY, RESTOCKED, VOID};
 use super::seed::{request, request_with_code, stocked, with_code};
 use super::{Left, Role, Shop};
 
@@ -50,7 +50,7 @@ pub(super) fn copies_of(units: u64) -> Shop {
 }
 
 /// One unit is in one of two cells, and two orders want it. One of them is sent twice.
-pub(super) fn cells() -> Shop {
+fn cells() -> Shop {
     let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
     let roles = [0, 1, 1].map(|request| Role::Request { request });
     let left = Left { lost: 1, late: 1, ..Left::default() };
@@ -80,12 +80,12 @@ pub(super) fn again() -> Shop {
     let requests = vec![request("ada", 1, &[])];
     let later = Role::RequestLater { request: 0 };
     let left = Left { deliveries: 2, ..Left::default() };
-    Shop::new("again", stocked(&[0], &[]), requests, vec![later.clone(), later], left).seeing(&[Sight::Refused])
+    Shop::new("again", stocked(&[0], &[]), requests, vec![later.clone(), later], left).seeing(&[REFUSED])
 }
 
 /// Two buyers want the last unit. One of their requests finds no capacity and is queued. One of them, or a delivery of
 /// the message, stops.
-pub(super) fn throttle() -> Shop {
+fn throttle() -> Shop {
     let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
     let roles = [0, 1].map(|request| Role::Request { request });
     let left = Left { deliveries: 2, throttles: 1, stops: 1, ..Left::default() };
@@ -106,15 +106,15 @@ pub(super) fn cards() -> Shop {
 pub(super) fn payment() -> Shop {
     let roles = vec![change(CAPTURE, 1), change(CAPTURE, 2), change(CANCEL, 3)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    pending(roles, left).named("payment").seeing(&[Sight::Paid, Sight::RefundDue, Sight::Replay])
+    pending(roles, left).named("payment").seeing(&[PAID, REFUND_DUE, REPLAY])
 }
 
 /// The same order is not paid in time, and its payment is captured late. The refund is confirmed.
-pub(super) fn expiry() -> Shop {
+fn expiry() -> Shop {
     let refund = Transition::ConfirmRefund { reference: "back-1" };
     let roles = vec![change(CAPTURE, 1), change(Transition::Expire { deadline: now() }, 2), change(refund, 3)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
-    pending(roles, left).named("expiry").seeing(&[Sight::Paid, Sight::Void, Sight::RefundDue, Sight::Refunded])
+    pending(roles, left).named("expiry").seeing(&[PAID, VOID, REFUND_DUE, REFUNDED])
 }
 
 /// A gift card has paid the order. Two people ship it, and it is delivered and cancelled.
@@ -125,16 +125,12 @@ pub(super) fn shipment() -> Shop {
     let left = Left { lost: 1, late: 1, ..Left::default() };
     let requests = vec![request("ada", 1, &["GIFT"])];
     let table = stocked(&[1], &[("GIFT", 100)]);
-    Shop::new("shipment", table, requests, roles, left).having_placed(0).seeing(&[
-        Sight::Refused,
-        Sight::Delivered,
-        Sight::Restocked,
-        Sight::Replay,
-    ])
+    let placed = Shop::new("shipment", table, requests, roles, left).having_placed(0);
+    placed.seeing(&[REFUSED, DELIVERED, RESTOCKED, REPLAY])
 }
 
 /// Ada orders the last unit twice with one key, and cancels. Bob wants the unit. A request may stop.
-pub(super) fn resale() -> Shop {
+fn resale() -> Shop {
     let requests = vec![request("ada", 1, &["GIFT"]), request("bob", 1, &[])];
     let roles = vec![
         Role::Request { request: 0 },
@@ -144,7 +140,7 @@ pub(super) fn resale() -> Shop {
     ];
     let left = Left { lost: 1, stops: 1, ..Left::default() };
     let table = stocked(&[1], &[("GIFT", 30)]);
-    Shop::new("resale", table, requests, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+    Shop::new("resale", table, requests, roles, left).seeing(&[PLACED, REFUSED, RESTOCKED])
 }
 
 /// Two buyers want the one use of a code that makes an order free, and the first cancels twice. An order that costs nothing
@@ -154,7 +150,7 @@ pub(super) fn code() -> Shop {
     let roles = vec![Role::Request { request: 0 }, Role::Request { request: 1 }, change(CANCEL, 1), change(CANCEL, 2)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
     let table = with_code(stocked(&[2], &[]), "FREE");
-    Shop::new("code", table, requests, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+    Shop::new("code", table, requests, roles, left).seeing(&[PLACED, REFUSED, RESTOCKED])
 }
 
 const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1" };

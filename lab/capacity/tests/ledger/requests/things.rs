@@ -57,7 +57,6 @@ pub async fn catalogue(shop: &mut MeteredShop) {
     shop.check("create-gift-card", "made before").await;
 }
 
-/// A page of variants.
 pub async fn variants(shop: &mut MeteredShop) {
     for number in 0..shop.sizes().listed.into() {
         let mut variant = shop.product(number);

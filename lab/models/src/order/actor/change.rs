@@ -15,7 +15,6 @@ use crate::order::Shop;
 use crate::order::bugs::Bug;
 use crate::table::{Place, Stored, Transaction};
 
-/// The partition of the order.
 pub(super) fn partition(request: &OrderRequest) -> Arc<str> {
     Order::key_of(&OrderId::of(&request.customer, &request.key)).partition.into()
 }

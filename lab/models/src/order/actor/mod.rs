@@ -81,7 +81,6 @@ pub enum Phase {
     Recalling,
     /// Records the order as queued.
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
-    /// Sends the message.
     Sending(Option<Money>),
     /// Records the order as refused: for its own acceptance, or else for an earlier one.
     Refusing(Digested<Transaction>, Option<Digested<Transaction>>),
@@ -139,12 +138,9 @@ pub(super) enum Effect {
     Send(Role),
 }
 
-/// An actor.
 #[derive(Clone, Debug)]
 pub struct Actor {
-    /// Its role.
     pub role: Role,
-    /// Its phase.
     pub phase: Phase,
     /// Whether one of its transactions was not answered.
     pub is_unanswered: bool,
@@ -196,7 +192,6 @@ impl Role {
         !matches!(self, Self::Restock { .. } | Self::Shift { .. })
     }
 
-    /// Whether it places an order.
     pub fn orders(&self) -> bool {
         matches!(self, Self::Request { .. } | Self::RequestLater { .. })
     }
@@ -245,7 +240,6 @@ impl Actor {
         self.commits() || matches!(self.phase, Phase::Gathering(..) | Phase::Queueing(..) | Phase::Refusing(..))
     }
 
-    /// Its current transaction.
     pub(super) fn transaction(&self) -> Option<&Digested<Transaction>> {
         match &self.phase {
             Phase::Committing(_, _, transaction)
