@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use devstack::gateway::Invoke;
 use devstack::{Functions, Options, Stack, Template};
+use futures_util::future::join_all;
 use lambda::Environment;
 use objects::{Bucket, Error, Presigned, Upload};
 use reqwest::Client;
@@ -229,7 +230,8 @@ async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
     assert_ne!(send(&url, &without, picture).await, 200, "a header is missing");
     assert_eq!(pictures.list("").await.expect("a list"), Vec::<String>::new(), "nothing was written");
 
-    assert_eq!(send(&url, &headers, picture).await, 200);
+    let at_once = join_all((0..8).map(|_| send(&url, &headers, picture))).await;
+    assert_eq!(at_once.iter().filter(|status| **status == 200).count(), 1, "one of many writes it: {at_once:?}");
     assert_eq!(send(&url, &headers, picture).await, 412, "there is such an object");
     let written = pictures.get("in/p 1.png").await.expect("an answer").expect("it is there");
     assert_eq!(written, picture);

@@ -29,8 +29,8 @@ pub struct Written {
 }
 
 /// Writes the data files of a full export below a directory, in the folders of DynamoDB's own: `AWSDynamoDB/ID/data`. They
-/// appear there together when they are complete. Each item is as it was when it was read: unlike DynamoDB, this reads the table's items
-/// one after the other. `progress` receives the number of items so far.
+/// appear there together when they are complete. Each item is as it was when it was read: unlike DynamoDB, this reads the
+/// table's items one after the other. `progress` receives the number of items so far.
 ///
 /// # Errors
 /// The directory has an export already, the table cannot be read, or a file cannot be written.

@@ -67,6 +67,9 @@ pub(super) async fn run_import(arguments: &Import) -> Result<()> {
     });
     let summary = summary.await.context("start the import again: it continues")?;
     print_totals(&summary, options.check, began.elapsed())?;
-    ensure!(differences == 0, "{differences} differences");
+    ensure!(
+        differences == 0,
+        "the model has {differences} values that its other items contradict; those were not taken"
+    );
     Ok(())
 }
