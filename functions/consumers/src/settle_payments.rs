@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::{PaymentDue, Work};
+use key_schema::entity::PaymentDue;
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
@@ -19,9 +19,10 @@ use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
-/// The function's access to the table. The mark of a payment that is due is written together with what the provider is seen to hold.
+/// The function's access to the table. The mark of a payment that is due is written together with what the provider is seen
+/// to hold.
 pub const ACCESS: &[&[Access]] =
-    &[ordering::FAIL_REFUND, &[Access::delete::<PaymentDue>().in_transactions(), Access::query(PAYMENTS_DUE)]];
+    &[ordering::FAIL_COMMAND, &[Access::delete::<PaymentDue>().in_transactions(), Access::query(PAYMENTS_DUE)]];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[
@@ -73,7 +74,7 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Report {
     /// The number of payments that are settled: the provider was asked for what was due, or was found to have done it. A
-    /// payment that only staff can settle, because they recorded it, stays in the list and is not counted.
+    /// payment of which the rest is left to staff or the customer stays in the list and is not counted.
     settled: u64,
     /// The number of payments that could not be settled. The log has the causes, and the next run tries again.
     failed: u64,
@@ -94,7 +95,7 @@ pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Answ
 enum Outcome {
     /// The provider has done what was due, or there is nothing left to do.
     Settled,
-    /// The provider has nothing to do: staff must refund a payment that they recorded, or the order is gone.
+    /// The provider has nothing to do: staff or the customer have, or the order is gone.
     NotForProvider,
     /// The log has the cause.
     Failed,
@@ -159,7 +160,8 @@ impl Settler {
             };
             report.failed += unreadable;
             // One payment that takes long does not hold back the others.
-            let due = stream::iter(items.into_iter().filter(|mark| mark.work == Work::Provider));
+            // Also what waits for staff: a dispute may have ended, or the customer may have paid again, and no message came.
+            let due = stream::iter(items);
             let settled =
                 due.map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });
             for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {

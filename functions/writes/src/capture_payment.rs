@@ -1,7 +1,7 @@
 //! `POST /invoices/{invoiceId}/payments`: captures an authorized card payment, or records a bank transfer.
 
-use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Replayable, Route, Scope};
-use key_schema::value::{InvoiceId, Name};
+use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Problem, Replayable, Route, Scope};
+use key_schema::value::{Charge, InvoiceId, Name};
 use ordering::steps::Transition;
 use ordering::{Lifecycle, Target};
 use serde::Deserialize;
@@ -32,18 +32,23 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Ad
 pub struct Capture {
     /// The bank's reference for the payment. Absent if the payment provider has authorized the payment.
     reference: Option<Name>,
+    /// The amount. If it is given and is not what is missing, nothing is recorded, and the answer says what is missing.
+    amount: Option<Charge>,
 }
 
 /// A payment is recorded even if its order was cancelled in the meantime: it then has to be refunded.
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<InvoiceId>,
-    OptionalJson(Capture { reference }): OptionalJson<Capture>,
+    OptionalJson(Capture { reference, amount }): OptionalJson<Capture>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
     let reference = reference.map(String::from);
+    if reference.is_none() && amount.is_some() {
+        return Err(Problem::invalid("amount: has no meaning without a reference"));
+    }
     let capture = match &reference {
-        Some(reference) => Transition::Capture { reference },
+        Some(reference) => Transition::Capture { reference, amount: amount.map(Into::into) },
         None => Transition::RequestCapture,
     };
     let captured = orders.change(Target::Invoice(&id), capture, budget).await?;

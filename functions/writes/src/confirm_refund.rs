@@ -1,7 +1,7 @@
 //! `POST /invoices/{invoiceId}/refunds`: records that money of a card payment was refunded.
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
-use key_schema::value::{InvoiceId, Name};
+use key_schema::value::{Charge, InvoiceId, Name};
 use ordering::steps::Transition;
 use ordering::{Lifecycle, Target, Transitioned};
 use serde::Deserialize;
@@ -30,15 +30,17 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Adm
 pub struct Refund {
     /// The bank's reference for the refund.
     reference: Name,
+    /// The amount. If it is given and is not what is due, nothing is recorded, and the answer says what is due.
+    amount: Option<Charge>,
 }
 
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<InvoiceId>,
-    Json(Refund { reference }): Json<Refund>,
+    Json(Refund { reference, amount }): Json<Refund>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    let refund = Transition::ConfirmRefund { reference: &String::from(reference) };
+    let refund = Transition::ConfirmRefund { reference: &String::from(reference), amount: amount.map(Into::into) };
     let confirmed = orders.change(Target::Invoice(&id), refund, budget).await?;
     if let Transitioned::Refused(status) = confirmed {
         return Err(

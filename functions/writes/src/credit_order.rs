@@ -12,8 +12,8 @@ use crate::changed;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/credits", Scope::Admin)
     .summary(
-        "Give the customer of a paid order some of the money back, without units: something was wrong with the goods, for \
-         example. Gift cards have their share at once, and a payment that was captured becomes refundDue.",
+        "Give the customer of a paid order some of the money back, without units: something was wrong with the goods, \
+             for example. Gift cards have their share at once, and a payment that was captured becomes refundDue.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::ALLOW)

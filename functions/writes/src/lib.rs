@@ -20,11 +20,11 @@ http_api::routes! {
     confirm_image
     confirm_refund
     create_customer
-    credit_order
     create_discount
     create_gift_card
     create_guest
     create_product
+    credit_order
     delete_cart
     erase_customer
     deliver_shipment

@@ -51,6 +51,9 @@ pub(crate) fn denied(denial: Denial) -> Problem {
         Denial::TooMuch(left) => {
             Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
         }
+        Denial::OtherAmount(amount) => {
+            Problem::new(Kind::InvalidTransition, format!("The amount is {amount}.")).with("amount", amount)
+        }
         Denial::UnknownShipment => Problem::not_found("shipment"),
         Denial::PartlyShipped => {
             let detail = "Units of the order are shipped. Cancel the units that are left.";

@@ -5,7 +5,7 @@
 //! two changes at once end as if one came after the other is what the model of orders shows. A look at the provider is not:
 //! the order may change between the read, the look and the write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
@@ -36,8 +36,12 @@ pub enum Bug {
     RecordsLate,
     /// A refund keeps its number, although the provider keeps its failure under that number.
     AsksAgain,
+    /// A refund that failed gets another number at once, although it may still be carried out.
+    Renumbers,
     /// An unpaid order is cancelled while its customer can pay.
     ExpiresOpen,
+    /// Of an intent that ended, the shop does not see that the customer had paid.
+    ForgetsRelease,
 }
 
 /// A shop with one order.
@@ -61,6 +65,8 @@ pub struct State {
     whole: WholeOrder,
     books: Books,
     settler: Settler,
+    /// Whether an order that its customer had paid in time was cancelled as unpaid.
+    is_robbed: bool,
     declines: u8,
     ends: u8,
     crashes: u8,
@@ -73,12 +79,24 @@ struct Books {
     intents: BTreeMap<String, Held>,
     /// The amount of each intent.
     amounts: BTreeMap<String, Money>,
-    /// Of each refund that was asked for, whether it was made. The provider keeps its answer.
+    /// Of each refund that was asked for, whether the answer is a success. The provider keeps it.
     answers: BTreeMap<(String, u32), bool>,
-    /// Whether the next refund fails.
-    fails: bool,
+    /// The refunds that were made.
+    made: BTreeSet<(String, u32)>,
+    /// How the next refund fails, if it does.
+    fails: Option<Failing>,
+    /// A refund that was answered with an error, and will be made.
+    late: Option<(String, u32, i64)>,
     /// The amount that went away without the shop.
     outside: i64,
+}
+
+/// A failure of the provider at a refund.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failing {
+    ForGood,
+    /// Only the answer is an error. Some time later, the refund is made.
+    InAnswer,
 }
 
 /// The settling function, between its steps.
@@ -110,6 +128,8 @@ pub enum Action {
     Settle,
     Crash,
     Trouble(Trouble),
+    /// The refund is made whose answer was an error.
+    Land,
 }
 
 /// What happens at the provider without the shop.
@@ -120,7 +140,7 @@ pub enum Trouble {
     /// The refunds that were made fail.
     RefundsFail,
     /// The next refund is answered with an error.
-    Fails,
+    Fails(Failing),
     /// The bank disputes the payment, or the dispute ends so.
     Disputes(Dispute),
 }
@@ -190,10 +210,11 @@ impl Change {
 }
 
 impl Trouble {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Refunds,
         Self::RefundsFail,
-        Self::Fails,
+        Self::Fails(Failing::ForGood),
+        Self::Fails(Failing::InAnswer),
         Self::Disputes(Dispute::Open),
         Self::Disputes(Dispute::Won),
         Self::Disputes(Dispute::Lost),
@@ -204,6 +225,15 @@ fn now() -> Timestamp {
     "2026-11-22T10:00:00.000Z".parse().expect("a time")
 }
 
+/// A time at which it is certain that a refund was not made, if a look does not find it.
+fn later() -> Timestamp {
+    now().plus_seconds(CardPayment::SURE_AFTER)
+}
+
+fn is_cancelled_as_unpaid(whole: &WholeOrder) -> bool {
+    whole.order.cancellation.as_ref().is_some_and(|it| it.cause == Some(CancellationCause::Unpaid))
+}
+
 impl Books {
     fn change(&mut self, intent: &str, states: &[Progress], change: impl FnOnce(&mut Held)) {
         if let Some(held) = self.intents.get_mut(intent).filter(|held| states.contains(&held.progress)) {
@@ -212,8 +242,30 @@ impl Books {
     }
 
     fn newest_refund(&self, intent: &str) -> u32 {
-        let made = self.answers.iter().filter(|((of, _), made)| of == intent && **made);
-        made.map(|((_, number), _)| *number).max().unwrap_or_default()
+        self.made.iter().filter(|(of, _)| of == intent).map(|(_, number)| *number).max().unwrap_or_default()
+    }
+
+    /// Makes a refund, if so much is left.
+    fn refund(&mut self, intent: &str, number: u32, amount: i64) -> bool {
+        let is_possible = self.intents.get(intent).is_some_and(|held| amount <= held.kept());
+        if is_possible {
+            self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
+            self.made.insert((intent.to_owned(), number));
+        }
+        is_possible
+    }
+
+    /// The provider makes the refund that it was late with.
+    fn land(&mut self) {
+        if let Some((intent, number, amount)) = self.late.take() {
+            self.refund(&intent, number, amount);
+        }
+    }
+
+    /// The intent ends without a capture.
+    fn end(&mut self, intent: &str) {
+        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Released);
+        self.change(intent, &[Progress::Started, Progress::Declined], |held| held.progress = Progress::Ended);
     }
 
     /// Carries out a command, if the state of the intent allows it. Returns whether it answers without an error.
@@ -222,21 +274,18 @@ impl Books {
             Command::Capture { amount } => self.change(intent, &[Progress::Authorized], |held| {
                 *held = Held { captured: amount, ..Held::of(Progress::Captured) };
             }),
-            Command::Void => {
-                let open = [Progress::Started, Progress::Declined, Progress::Authorized];
-                self.change(intent, &open, |held| held.progress = Progress::Ended);
-            }
+            Command::Void => self.end(intent),
             Command::Refund { number, amount } => {
                 let key = (intent.to_owned(), number);
                 if let Some(known) = self.answers.get(&key) {
                     return *known;
                 }
-                let kept = self.intents.get(intent).map_or(0, |held| held.kept());
-                let is_made = !std::mem::take(&mut self.fails) && amount <= kept;
-                self.answers.insert(key, is_made);
-                if is_made {
-                    self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
+                let failing = self.fails.take();
+                if failing == Some(Failing::InAnswer) {
+                    self.late = Some((intent.to_owned(), number, amount));
                 }
+                let is_made = failing.is_none() && self.refund(intent, number, amount);
+                self.answers.insert(key, is_made);
                 return is_made;
             }
         }
@@ -248,7 +297,7 @@ impl Books {
         self.change(intent, &[Progress::Captured], |held| match trouble {
             Trouble::Refunds => held.refunded += 100.min(held.kept()),
             Trouble::RefundsFail => (held.failed, held.refunded) = (held.failed + held.refunded, 0),
-            Trouble::Fails => {}
+            Trouble::Fails(_) => {}
             Trouble::Disputes(state) => {
                 let is_open = held.dispute == Some(Dispute::Open);
                 if is_open != (state == Dispute::Open) && held.dispute != Some(Dispute::Lost) {
@@ -257,7 +306,9 @@ impl Books {
                 }
             }
         });
-        self.fails |= trouble == Trouble::Fails;
+        if let Trouble::Fails(failing) = trouble {
+            self.fails = Some(failing);
+        }
         self.outside += before - self.intents.get(intent).map_or(0, |held| held.kept());
     }
 
@@ -278,29 +329,36 @@ impl State {
     }
 
     fn change(&mut self, transition: Transition<'_>) -> bool {
-        match transition.of(&self.whole, now()) {
-            Step::To(next) => self.whole = *next,
-            Step::Stay | Step::Refuse | Step::Deny(_) => return false,
-        }
+        self.change_at(transition, now())
+    }
+
+    fn change_at(&mut self, transition: Transition<'_>, now: Timestamp) -> bool {
+        let Step::To(next) = transition.of(&self.whole, now) else { return false };
+        let is_unpaid = is_cancelled_as_unpaid(&next) && self.whole.order.status == OrderStatus::Pending;
+        self.is_robbed |= is_unpaid && self.books.intents.values().any(|held| held.progress == Progress::Released);
+        self.whole = *next;
         true
     }
 
-    fn record(&mut self, intent: &str, held: Held, newest_refund: u32) {
+    fn record(&mut self, intent: &str, mut held: Held, newest_refund: u32, bug: Option<Bug>) {
+        if bug == Some(Bug::ForgetsRelease) && held.progress == Progress::Released {
+            held.progress = Progress::Ended;
+        }
         let id: IntentId = intent.parse().expect("an id");
         let amount = self.books.amounts[intent];
         self.change(Transition::ObservePayment { intent: &id, amount, held, newest_refund });
     }
 
     /// Looks at the provider, and records what it holds.
-    fn look(&mut self) {
+    fn look(&mut self, bug: Option<Bug>) {
         if let Some(intent) = self.newest() {
             let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
-            self.record(&intent, held, newest);
+            self.record(&intent, held, newest, bug);
         }
     }
 
-    fn start(&mut self) {
-        self.look();
+    fn start(&mut self, bug: Option<Bug>) {
+        self.look(bug);
         if let Some(attempt) = self.card().next_attempt() {
             let intent = format!("pi_{attempt}");
             self.books.intents.entry(intent.clone()).or_insert(Held::NOTHING);
@@ -314,30 +372,34 @@ impl State {
     /// The settling function's next step: read and look, record, ask.
     fn settle(&mut self, bug: Option<Bug>) {
         self.settler = match std::mem::replace(&mut self.settler, Settler::Idle) {
-            Settler::Idle => match (self.newest(), self.card().command()) {
-                (Some(intent), Some(_)) => {
+            Settler::Idle => match self.newest() {
+                Some(intent) => {
                     let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
                     Settler::Saw(Box::new(self.whole.clone()), intent, held, newest)
                 }
-                _ => Settler::Idle,
+                None => Settler::Idle,
             },
             Settler::Saw(read, intent, held, newest) => {
                 if *read != self.whole && bug != Some(Bug::RecordsLate) {
                     return;
                 }
-                self.record(&intent, held, newest);
+                self.record(&intent, held, newest, bug);
                 match (self.newest(), self.card().command()) {
                     (Some(intent), Some(command)) => Settler::Asks(intent, command),
                     _ => Settler::Idle,
                 }
             }
             Settler::Asks(intent, command) => {
-                let is_answered = self.books.carry_out(&intent, command);
-                if let Command::Refund { number, .. } = command
-                    && !is_answered
-                    && bug != Some(Bug::AsksAgain)
-                {
-                    self.change(Transition::FailRefund { number, code: None });
+                if !self.books.carry_out(&intent, command) && bug != Some(Bug::AsksAgain) {
+                    self.look(bug);
+                    let failed = Transition::FailCommand { command, code: None };
+                    let asked_before = self.card().provider.as_ref().is_some_and(|it| it.refund_failed_at.is_some());
+                    // The next run is some minutes later. The provider is not as late as that.
+                    let is_later = asked_before && self.books.late.is_none();
+                    self.change_at(failed, if is_later { later() } else { now() });
+                    if bug == Some(Bug::Renumbers) {
+                        self.change_at(failed, later());
+                    }
                 }
                 Settler::Idle
             }
@@ -348,25 +410,26 @@ impl State {
     /// staff can then close what is left, each thing with one request.
     fn settles(&self, bug: Option<Bug>) -> bool {
         let mut state = self.clone();
+        state.books.land();
         if let Some(intent) = state.newest() {
             state.books.suffer(&intent, Trouble::Disputes(Dispute::Lost));
         }
         for _ in 0..4 {
-            state.look();
+            state.look(bug);
             for _ in 0..3 {
                 state.settle(bug);
             }
         }
-        state.look();
+        state.look(bug);
         let agrees = state.card().provider.as_ref().is_none_or(|provider| {
             state.books.intents.get(provider.intent.as_str()).is_some_and(|held| *held == provider.held)
         });
         let is_asked = state.card().command().is_some();
-        state.change(Transition::ConfirmRefund { reference: "back" });
+        state.change(Transition::ConfirmRefund { reference: "back", amount: None });
         state.change(Transition::WriteOff);
         // What is written off is not wanted, so a payment that the customer began again is void.
         for _ in 0..2 {
-            state.look();
+            state.look(bug);
             (0..3).for_each(|_| state.settle(bug));
         }
         agrees && !is_asked && state.whole.work().is_none()
@@ -380,7 +443,7 @@ impl Model for Paying {
     fn init_states(&self) -> Vec<State> {
         let Self { declines, ends, crashes, troubles, .. } = *self;
         let (whole, books, settler) = (scene::placed(), Books::default(), Settler::Idle);
-        vec![State { whole, books, settler, declines, ends, crashes, troubles }]
+        vec![State { whole, books, settler, is_robbed: false, declines, ends, crashes, troubles }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -393,6 +456,7 @@ impl Model for Paying {
         }
         actions.extend((progress == Some(Progress::Authorized) && state.ends > 0).then_some(Action::End));
         actions.extend((state.settler != Settler::Idle && state.crashes > 0).then_some(Action::Crash));
+        actions.extend(state.books.late.as_ref().map(|_| Action::Land));
         if progress == Some(Progress::Captured) && state.troubles > 0 {
             actions.extend(Trouble::ALL.map(Action::Trouble));
         }
@@ -401,7 +465,7 @@ impl Model for Paying {
     fn next_state(&self, before: &State, action: Action) -> Option<State> {
         let mut state = before.clone();
         match action {
-            Action::Start => state.start(),
+            Action::Start => state.start(self.bug),
             Action::Pay { is_accepted } => {
                 let progress = if is_accepted { Progress::Authorized } else { Progress::Declined };
                 let open = [Progress::Started, Progress::Declined];
@@ -410,10 +474,11 @@ impl Model for Paying {
             }
             Action::End => {
                 let intent = state.newest()?;
-                state.books.change(&intent, &[Progress::Authorized], |held| held.progress = Progress::Ended);
+                state.books.end(&intent);
                 state.ends -= 1;
             }
-            Action::Told => state.look(),
+            Action::Land => state.books.land(),
+            Action::Told => state.look(self.bug),
             // The time is over once: the customer may start one more payment.
             Action::Void if state.whole.order.status == OrderStatus::Pending && state.books.intents.len() == 1 => {
                 _ = state.books.carry_out(&before.newest()?, Command::Void);
@@ -445,8 +510,7 @@ impl Model for Paying {
             }),
             Property::always(FITS, |_, state: &State| state.whole.is_consistent()),
             Property::always(UNPAID, |_, state: &State| {
-                let cause = state.whole.order.cancellation.as_ref().and_then(|it| it.cause);
-                cause != Some(CancellationCause::Unpaid) || !any(state, |held| held.is_some())
+                !state.is_robbed && !(is_cancelled_as_unpaid(&state.whole) && any(state, |held| held.is_some()))
             }),
             Property::always(SETTLES, |model: &Self, state: &State| state.settles(model.bug)),
             Property::sometimes("a payment is captured", |_, state: &State| is(state, PaymentState::Captured)),

@@ -101,10 +101,13 @@ fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Opt
     }
     let is_reserved = |card: &CardPayment| card.held().progress == Progress::Authorized;
     let is_authorized = is_reserved(after) && (!is_reserved(before) || intent_of(before) != intent_of(after));
+    let is_released = after.held().progress == Progress::Released;
     let reason = match (before.state(), after.state()) {
         // The order is cancelled, or all that the card was to pay is.
         _ if is_authorized && after.wanted() == 0 => Some(Failure::TooLate),
         (PaymentState::Authorized, PaymentState::Expired) => Some(Failure::Expired),
+        // The shop voided it before it knew that the customer had paid.
+        (was, PaymentState::Expired) if was != PaymentState::Expired && is_released => Some(Failure::Expired),
         (_, PaymentState::Declined) if before.state() != PaymentState::Declined => Some(Failure::Declined),
         (was, PaymentState::Authorized) if was != PaymentState::Authorized => None,
         _ => return None,

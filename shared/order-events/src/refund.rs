@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 use crate::EventId;
 
 /// A refund is due: the bank captured more of a card payment than the shop wants, because the order is cancelled, units
-/// were cancelled or returned, or the order was paid twice. It stays due until `RefundMade`. The amounts of all
-/// `RefundDue` of an order are what was refunded and what is still due. (If units are cancelled while the provider
+/// were cancelled or returned, an amount is given back, or the order was paid twice. It stays due until `RefundMade`. The
+/// amounts of all `RefundDue` of an order are what was refunded and what is still due. (If units are cancelled while the provider
 /// captures the payment, `PaymentCaptured` tells of all that came, and there is no `RefundDue` for these units.)
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +34,8 @@ pub struct RefundDue {
     pub captured_after_cancellation: bool,
 }
 
-/// A refund was made, of the whole payment or of a part of it. If the provider reports a late capture together with its refund, there was no `RefundDue`.
+/// A refund was made, of the whole payment or of a part of it. If Till sees a late capture together with its refund, there
+/// was no `RefundDue`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundMade {

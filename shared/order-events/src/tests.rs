@@ -174,6 +174,11 @@ fn a_payment_that_comes_too_late_has_an_event() {
         let image = |card: &CardPayment| image(&sample::invoice(&order, card.clone()));
         event_of(&record("MODIFY", image(old), image(new)))
     };
+    let Some(Event::PaymentFailed(failed)) = changed(&at_provider(Progress::Started), &at_provider(Progress::Released))
+    else {
+        panic!("a failure")
+    };
+    assert_eq!(failed.reason, crate::Failure::Expired);
     let ended = at_provider(Progress::Ended);
     let expired = of(ended.clone());
     assert!(matches!(changed(&ended, &expired), Some(Event::OrderExpired(_))), "its payment had ended before");

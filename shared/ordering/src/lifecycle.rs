@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_snapshot_replaces_header_and_invoice() {
         let before = placed(0, 5);
-        let Step::To(after) = steps::capture(&before, "bank-1", at(1)) else { panic!("a payment") };
+        let Step::To(after) = steps::capture(&before, "bank-1", None, at(1)) else { panic!("a payment") };
         let after = *after;
         assert!(before.order != after.order && before.invoice != after.invoice);
         let items = vec![InOrder::Order(after.order.clone()), InOrder::Invoice(after.invoice.clone())];

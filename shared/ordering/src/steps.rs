@@ -11,12 +11,14 @@ mod shipping;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use key_schema::entity::{CancellationCause, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder};
+use key_schema::entity::{
+    CancellationCause, Command, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder,
+};
 use key_schema::value::{Day, IdempotencyKey, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
 pub use allowing::allow;
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
-pub use paying::{capture, confirm_refund, fail_refund, observe_payment, request_capture, start_payment, write_off};
+pub use paying::{capture, confirm_refund, fail_command, observe_payment, request_capture, start_payment, write_off};
 pub use returning::{receive_return, request_return};
 pub use shipping::{advance, deliver_shipment, ship_items};
 
@@ -53,6 +55,8 @@ pub enum Denial {
     TooManyAllowances,
     /// Less is left of what the customer paid: this amount.
     TooMuch(Money),
+    /// The payment or the refund has this amount, and not the one that the caller says.
+    OtherAmount(Money),
     /// The order has no such shipment.
     UnknownShipment,
     /// Some units of the order are shipped, so it cannot be cancelled as a whole.
@@ -92,10 +96,10 @@ pub enum Transition<'a> {
         /// The highest number among the refunds that Till made of this intent.
         newest_refund: u32,
     },
-    /// Records that the payment provider did not make a refund: [`fail_refund`].
-    FailRefund {
-        number: u32,
-        /// The provider's code for why it refuses the refund for good. `None` if it failed.
+    /// Records that the payment provider did not do what it was asked for: [`fail_command`].
+    FailCommand {
+        command: Command,
+        /// The provider's code for why it refuses for good. `None` if it failed.
         code: Option<&'a str>,
     },
     /// Asks for the capture of an authorized payment: [`request_capture`].
@@ -104,6 +108,8 @@ pub enum Transition<'a> {
     Capture {
         /// The bank's name for the payment.
         reference: &'a str,
+        /// The amount, if the caller says it.
+        amount: Option<Money>,
     },
     /// Cancels the order: [`cancel`].
     Cancel(Cancel<'a>),
@@ -133,6 +139,8 @@ pub enum Transition<'a> {
     ConfirmRefund {
         /// The bank's name for the refund.
         reference: &'a str,
+        /// The amount, if the caller says it.
+        amount: Option<Money>,
     },
     /// Records that the shop goes without money that it misses: [`write_off`].
     WriteOff,
@@ -149,9 +157,9 @@ impl Transition<'_> {
             Self::ObservePayment { intent, amount, held, newest_refund } => {
                 observe_payment(whole, intent, amount, (held, newest_refund), now)
             }
-            Self::FailRefund { number, code } => fail_refund(whole, number, code),
+            Self::FailCommand { command, code } => fail_command(whole, command, code, now),
             Self::RequestCapture => request_capture(whole),
-            Self::Capture { reference } => capture(whole, reference, now),
+            Self::Capture { reference, amount } => capture(whole, reference, amount, now),
             Self::Cancel(cancellation) => cancel(whole, cancellation, now),
             Self::CancelUnits { lines, cancel } => cancel_units(whole, lines, cancel, now),
             Self::Allow(request) => allow(whole, request, now),
@@ -159,7 +167,7 @@ impl Transition<'_> {
             Self::ReceiveReturn(receipt) => receive_return(whole, receipt, now),
             Self::Expire { deadline } => expire(whole, deadline, now),
             Self::ExpireLapsed { deadline } => expire_lapsed(whole, deadline, now),
-            Self::ConfirmRefund { reference } => confirm_refund(whole, reference),
+            Self::ConfirmRefund { reference, amount } => confirm_refund(whole, reference, amount),
             Self::WriteOff => write_off(whole),
         }
     }

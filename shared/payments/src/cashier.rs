@@ -8,7 +8,7 @@
 //! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the state of
 //! the intent. A refund has a number, which the table has before the provider is asked.
 
-use key_schema::entity::{CardPayment, Command, Progress, WholeOrder};
+use key_schema::entity::{CardPayment, Command, WholeOrder};
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Failure, Remedy, Retries};
 use ordering::steps::Transition;
@@ -29,7 +29,8 @@ pub struct Cashier {
     provider: Provider,
 }
 
-/// An order, and its newest intent as the provider has it. No intent if the customer has not started to pay.
+/// An order after a look at its newest intent, and this intent as the provider has it. No intent if the customer has not
+/// started to pay, or if [`Cashier::start`] finds nothing to pay.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub whole: WholeOrder,
@@ -41,7 +42,7 @@ pub struct Seen {
 pub enum Settled {
     /// The provider has done what was due, or was found to have done it.
     ByProvider,
-    /// The provider has nothing to do: staff have to refund, or nobody.
+    /// The provider has nothing to do: staff or the customer have, or the order is gone.
     NotForProvider,
 }
 
@@ -144,7 +145,7 @@ impl Cashier {
             let card = whole.invoice.card();
             let Some((attempt, asked)) = card.and_then(|card| Some((card.next_attempt()?, card.asked()))) else {
                 let is_known = card.and_then(|card| card.provider.as_ref());
-                let is_open = is_known.is_some_and(|provider| provider.held.progress != Progress::Ended);
+                let is_open = is_known.is_some_and(|provider| !provider.has_ended());
                 return if is_open {
                     self.look_at(whole, budget).await
                 } else {
@@ -177,60 +178,52 @@ impl Cashier {
     /// Those of [`look`](Self::look). The provider could not do it now; the next call tries again.
     pub async fn settle(&self, order: &OrderId, budget: Budget) -> Result<Settled, Failed> {
         let Some(mut whole) = self.reader.order(order, budget).await? else { return Ok(Settled::NotForProvider) };
-        let (mut failed, mut retries) = (None, budget.retries());
+        let (mut asked, mut retries) = (None, budget.retries());
         for _ in 0..MOST_COMMANDS {
-            let command = |whole: &WholeOrder| whole.invoice.card().and_then(CardPayment::command);
-            if command(&whole).is_none() {
-                let is_done = whole.work().is_none();
-                return Ok(if is_done { Settled::ByProvider } else { Settled::NotForProvider });
+            // The provider may have done it, after a command whose answer was lost, or for somebody else.
+            let seen = self.look_once(whole, budget).await?;
+            if let Some(Seen { whole, intent }) = &seen {
+                let command = whole.invoice.card().and_then(CardPayment::command);
+                let (Some(command), Some(intent)) = (command, intent) else {
+                    let is_done = whole.work().is_none();
+                    return Ok(if is_done { Settled::ByProvider } else { Settled::NotForProvider });
+                };
+                match asked.take() {
+                    // It was asked for, and the provider still has not done it.
+                    Some((again, error)) if again == command => self.give_up(order, command, error, budget).await?,
+                    _ => match self.provider.carry_out(command, order, intent).await {
+                        Ok(()) => info!(%order, ?command, "asked of the payment provider"),
+                        // It may have been carried out all the same. The next look tells.
+                        Err(error @ Error::Failed { .. }) => asked = Some((command, error)),
+                        Err(error) if error.code().is_some() => asked = Some((command, error)),
+                        Err(error) => return Err(error.into()),
+                    },
+                }
             }
-            // The provider may have carried out an earlier command whose answer was lost.
-            let Some(seen) = self.look_once(whole, budget).await? else {
+            let again = match seen {
+                Some(_) => self.reader.order(order, budget).await?,
                 // What was due may not be due any more.
-                match self.again(order, &mut retries, budget).await? {
-                    Some(again) => whole = again,
-                    None => return Ok(Settled::NotForProvider),
-                }
-                continue;
+                None => self.again(order, &mut retries, budget).await?,
             };
-            let (Some(command), Some(intent)) = (command(&seen.whole), seen.intent) else {
-                whole = seen.whole;
-                continue;
-            };
-            if let Some(failed) = failed.take() {
-                // It was asked for, and the provider still has not done it.
-                return Err(self.renumber(order, command, failed, budget).await);
-            }
-            match self.provider.carry_out(command, order, &intent).await {
-                Ok(()) => info!(%order, ?command, "asked of the payment provider"),
-                Err(Error::Refused { code, message, .. }) if let Command::Refund { number, amount } = command => {
-                    let code = if code.is_empty() { "refused" } else { &code };
-                    error!(%order, amount, code, message, "the payment provider refuses a refund: staff have to pay it");
-                    lambda::metrics(&[("RefundsRefused", lambda::Measure::Count(1))]);
-                    let refused = Transition::FailRefund { number, code: Some(code) };
-                    self.orders.change(Target::Order(order), refused, budget).await?;
-                }
-                // It may have been carried out all the same. The next look tells.
-                Err(error @ (Error::Refused { .. } | Error::Failed { .. })) => failed = Some(error),
-                Err(error) => return Err(error.into()),
-            }
-            match self.reader.order(order, budget).await? {
-                Some(again) => whole = again,
-                None => return Ok(Settled::NotForProvider),
-            }
+            let Some(again) = again else { return Ok(Settled::NotForProvider) };
+            whole = again;
         }
         Err(Failed::StillDue)
     }
 
-    /// Gives a refund that failed another number, because the provider keeps the failure under its idempotency key.
-    async fn renumber(&self, order: &OrderId, command: Command, failed: Error, budget: Budget) -> Failed {
-        if let Command::Refund { number, .. } = command {
-            let renumber = Transition::FailRefund { number, code: None };
-            if let Err(error) = self.orders.change(Target::Order(order), renumber, budget).await {
-                return error.into();
+    /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call tries
+    /// again what failed.
+    async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
+        let failed = Transition::FailCommand { command, code: error.code() };
+        self.orders.change(Target::Order(order), failed, budget).await?;
+        match (command, error.code()) {
+            (Command::Refund { .. } | Command::Capture { .. }, Some(code)) => {
+                error!(%order, ?command, code, %error, "the payment provider refuses: staff have to do something else");
+                lambda::metrics(&[("RefundsRefused", lambda::Measure::Count(1))]);
+                Ok(())
             }
+            _ => Err(error.into()),
         }
-        failed.into()
     }
 
     /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or [`Transition::ExpireLapsed`].

@@ -45,6 +45,18 @@ pub enum Error {
     Secret(String),
 }
 
+impl Error {
+    /// The code for why the provider refuses a command for good, if it does.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::TooSmall(_) => Some("amount_too_small"),
+            Self::Refused { code, .. } if code.is_empty() => Some("refused"),
+            Self::Refused { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+}
+
 impl Failure for Error {
     fn remedy(&self) -> Remedy {
         match self {

@@ -168,14 +168,14 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         Transition::Cancel(_) | Transition::Expire { .. } | Transition::ExpireLapsed { .. } => {
             status == OrderStatus::Cancelled
         }
-        Transition::Capture { reference } => books.bank_card(id).is_some_and(|(_, known)| known == Some(reference)),
+        Transition::Capture { reference, .. } => books.bank_card(id).is_some_and(|(_, known)| known == Some(reference)),
         Transition::ConfirmRefund { .. } => {
             books.bank_card(id).is_some_and(|(payment, _)| payment == PaymentState::Refunded)
         }
         // Other models have these.
         Transition::StartPayment { .. }
         | Transition::ObservePayment { .. }
-        | Transition::FailRefund { .. }
+        | Transition::FailCommand { .. }
         | Transition::WriteOff
         | Transition::Allow(_)
         | Transition::RequestCapture

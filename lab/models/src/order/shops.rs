@@ -111,7 +111,7 @@ pub(super) fn payment() -> Shop {
 
 /// The same order is not paid in time, and its payment is captured late. The refund is confirmed.
 fn expiry() -> Shop {
-    let refund = Transition::ConfirmRefund { reference: "back-1" };
+    let refund = Transition::ConfirmRefund { reference: "back-1", amount: None };
     let roles = vec![change(CAPTURE, 1), change(Transition::Expire { deadline: now() }, 2), change(refund, 3)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
     pending(roles, left).named("expiry").seeing(&[PAID, VOID, REFUND_DUE, REFUNDED])
@@ -153,7 +153,7 @@ pub(super) fn code() -> Shop {
     Shop::new("code", table, requests, roles, left).seeing(&[PLACED, REFUSED, RESTOCKED])
 }
 
-const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1" };
+const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1", amount: None };
 const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
 
 /// A change of the first order, by an actor whose clock is this many milliseconds ahead.

@@ -4,7 +4,7 @@
 
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-use super::{Bug, HELD, Paying, SETTLES, UNPAID, small};
+use super::{Bug, FITS, HELD, Paying, SETTLES, UNPAID, small};
 
 #[test]
 fn a_payment_is_settled_whatever_happens() {
@@ -18,7 +18,13 @@ fn a_payment_is_settled_whatever_happens() {
 
 #[test]
 fn every_known_bug_is_found() {
-    for (bug, invariant) in [(Bug::RecordsLate, HELD), (Bug::AsksAgain, SETTLES), (Bug::ExpiresOpen, UNPAID)] {
+    for (bug, invariant) in [
+        (Bug::RecordsLate, FITS),
+        (Bug::AsksAgain, SETTLES),
+        (Bug::Renumbers, HELD),
+        (Bug::ExpiresOpen, UNPAID),
+        (Bug::ForgetsRelease, UNPAID),
+    ] {
         let found = HasDiscoveries::AnyOf([invariant].into());
         let paying = Paying { name: "a bug", declines: 1, ends: 1, crashes: 1, troubles: 1, bug: Some(bug) };
         let checker = paying.checker().threads(2).finish_when(found).spawn_bfs().join();

@@ -28,7 +28,7 @@ pub struct Entry {
     /// The payment method that the next confirmation takes, unless it names one.
     pub(super) payment_method: Option<String>,
     /// Whether a card was charged: the intent is authorized, or was.
-    pub(super) is_charged: bool,
+    pub is_charged: bool,
     /// The secret with which the customer's browser confirms the intent.
     pub client_secret: String,
     /// In seconds since 1970.

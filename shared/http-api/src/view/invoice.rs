@@ -46,8 +46,8 @@ pub enum PaymentView {
     Card {
         amount: Money,
         status: PaymentState,
-        /// The part of the amount that need not be paid, or goes back, because units were cancelled or returned. Absent
-        /// if it is zero.
+        /// The part of the amount that need not be paid, or goes back, because units were cancelled or returned, or an
+        /// amount was given back. Absent if it is zero.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         credited: Option<Money>,

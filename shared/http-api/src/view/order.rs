@@ -127,11 +127,11 @@ impl CreditView {
 #[schema(as = Allowance)]
 pub struct AllowanceView {
     amount: Money,
-    /// The reason. Absent if it is the price of shipping.
+    /// The reason. Absent if the money is the price of shipping.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<String>,
-    /// Whether it is the price of shipping, after all units were returned.
+    /// Whether the money is the price of shipping, after the last units were returned.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shipping: bool,
     at: Timestamp,

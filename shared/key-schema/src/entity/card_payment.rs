@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stock::is_zero;
 use super::{OrderStatus, PaymentState, PaymentStatus};
-use crate::value::{IntentId, Money};
+use crate::value::{IntentId, Money, Timestamp};
 
 mod money;
 mod provider;
@@ -28,10 +28,11 @@ pub struct CardPayment {
     /// Whether the order was cancelled because it was not paid in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
-    /// The part of `amount` that is credited, because units were cancelled or returned. In minor units; it only grows.
+    /// The part of `amount` that is credited, because units were cancelled or returned, or an amount was given back. In minor
+    /// units; it only grows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub credited: i64,
-    /// The part of `amount` that staff decided to go without. In minor units; it only grows.
+    /// The part of `amount` that staff decided to go without, in minor units. It shrinks only if a disputed amount comes back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written_off: i64,
     /// The payment at the provider. Absent until the customer starts to pay.
@@ -56,6 +57,9 @@ pub struct Transfer {
 }
 
 impl CardPayment {
+    /// So many seconds after a refund failed, it is certain that the provider has not made it, if a look does not find it.
+    pub const SURE_AFTER: u32 = 5 * 60;
+
     /// A payment of this amount that the customer has not started.
     pub fn of(amount: Money) -> Self {
         Self {
@@ -126,7 +130,7 @@ impl CardPayment {
             (false, None | Some(Progress::Started)) => PaymentState::Pending,
             (false, Some(Progress::Declined)) => PaymentState::Declined,
             (false, Some(Progress::Authorized | Progress::Captured)) => PaymentState::Authorized,
-            (false, Some(Progress::Ended)) => PaymentState::Expired,
+            (false, Some(Progress::Ended | Progress::Released)) => PaymentState::Expired,
         }
     }
 
@@ -140,7 +144,9 @@ impl CardPayment {
         match order {
             OrderStatus::Cancelled => self.cancelled,
             _ if self.cancelled => false,
-            OrderStatus::Pending => matches!(self.state(), Pending | Declined | Expired),
+            OrderStatus::Pending => {
+                matches!(self.state(), Pending | Declined | Expired) && self.held().progress != Progress::Released
+            }
             OrderStatus::Paid | OrderStatus::Packing | OrderStatus::Shipped | OrderStatus::Delivered => {
                 let is_paid_again = self.provider.as_ref().is_some_and(|provider| provider.attempt > 1);
                 is_paid_again || !matches!(self.state(), Pending | Declined)
@@ -155,9 +161,15 @@ impl CardPayment {
         !self.cancelled && !is_disputed && (self.missing() == 0 || self.state() == PaymentState::Authorized)
     }
 
+    /// Whether the customer has paid: the provider has reserved or captured money, also if it is gone since, or staff have
+    /// received it. Or nothing is left to pay.
+    pub fn was_paid(&self) -> bool {
+        self.received() > 0 || self.is_secured() || self.held().progress == Progress::Released
+    }
+
     /// Whether nothing came in, and nothing is reserved: the customer has to pay again.
     pub fn has_lapsed(&self) -> bool {
-        self.received() == 0 && !self.is_secured()
+        !self.cancelled && self.received() == 0 && !self.is_secured()
     }
 
     /// The payment after the cancellation of its order: due for refund if the shop has money of it, and void if not.
@@ -193,9 +205,9 @@ impl CardPayment {
         })
     }
 
-    /// Whether staff recorded a refund under this reference.
-    pub fn is_refunded_under(&self, reference: &str) -> bool {
-        self.refunds.iter().any(|refund| refund.reference == reference)
+    /// The refund that staff recorded under this reference.
+    pub fn refunded_as(&self, reference: &str) -> Option<&Transfer> {
+        self.refunds.iter().find(|refund| refund.reference == reference)
     }
 
     /// The payment after staff decided to go without what is missing. `None` if nothing is.
@@ -215,32 +227,43 @@ impl CardPayment {
         let mut next = self.clone();
         let Some(provider) = &mut next.provider else { return next };
         if provider.refund <= newest {
-            provider.refunding = 0;
+            (provider.refund, provider.refunding) = (newest, 0);
         }
-        if provider.held != held {
-            // Another look may find that the provider refunds again: a dispute was won, for example.
-            (provider.held, provider.refused) = (held, None);
+        let before = std::mem::replace(&mut provider.held, held);
+        if before != held {
             provider.looks = provider.looks.wrapping_add(1);
         }
+        let is_won = held.dispute == Some(Dispute::Won) && before.dispute != held.dispute;
+        if is_won || before.progress != held.progress {
+            provider.refused = None;
+        }
+        next.written_off -= (before.disputed - held.disputed).clamp(0, next.written_off.max(0));
         let most = next.due().min(held.kept());
         if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > most) {
-            // Somebody else has refunded it meanwhile.
-            provider.refunding = 0;
+            // Somebody else has refunded it meanwhile. The number stays: under it, the provider makes at most one refund.
+            provider.refunding = most;
+            provider.refund -= u32::from(most == 0);
         }
         next.with_next_refund()
     }
 
-    /// The payment after the provider did not make the refund with this number. With a `code` it refuses it for good, and
-    /// staff have to. Without one it failed, and its idempotency key keeps the failure: the refund gets another number.
+    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture for good,
+    /// and staff decide. Without one it failed. A refund that failed may have been made all the same, and its idempotency key
+    /// keeps the failure: it is asked for again, and gets another number if it fails [`SURE_AFTER`](Self::SURE_AFTER) seconds
+    /// after the first time.
     #[must_use]
-    pub fn without_refund(&self, number: u32, code: Option<&str>) -> Self {
+    pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();
-        match &mut next.provider {
-            Some(provider) if provider.refund == number && provider.refunding > 0 => {
-                provider.refunding = 0;
-                provider.refused = code.map(str::to_owned);
+        let Some(provider) = next.provider.as_mut().filter(|_| self.command() == Some(command)) else { return next };
+        match (command, code, provider.refund_failed_at) {
+            (Command::Refund { .. } | Command::Capture { .. }, Some(code), _) => {
+                (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
             }
-            _ => return next,
+            (Command::Refund { .. }, None, None) => provider.refund_failed_at = Some(now),
+            (Command::Refund { .. }, None, Some(first)) if first <= now.minus_seconds(Self::SURE_AFTER) => {
+                provider.refunding = 0;
+            }
+            _ => {}
         }
         next.with_next_refund()
     }
@@ -251,7 +274,7 @@ impl CardPayment {
         match &self.provider {
             _ if self.wanted() == 0 || self.received() > 0 => None,
             None => Some(1),
-            Some(provider) if provider.held.progress == Progress::Ended => Some(provider.attempt + 1),
+            Some(provider) if provider.has_ended() => Some(provider.attempt + 1),
             Some(_) => None,
         }
     }

@@ -152,11 +152,12 @@ impl History {
             Progress::Declined => (!is_cancelled).then_some(("PaymentFailed", failure(attempt, Failure::Declined))),
             Progress::Authorized if is_cancelled => Some(("PaymentFailed", failure(attempt, Failure::TooLate))),
             Progress::Authorized => Some(("PaymentAuthorized", attempt)),
+            Progress::Released => (!is_cancelled).then_some(("PaymentFailed", failure(attempt, Failure::Expired))),
             Progress::Ended => (!is_cancelled && provider.held.progress == Progress::Authorized)
                 .then_some(("PaymentFailed", failure(attempt, Failure::Expired))),
             Progress::Captured => Some((if is_cancelled { "RefundDue" } else { "PaymentCaptured" }, 0)),
         };
-        if status == OrderStatus::Pending && next.is_secured() {
+        if status == OrderStatus::Pending && next.was_paid() {
             self.change(number, OrderStatus::Paid);
         }
         self.pay(number, next, change.as_slice());
@@ -225,6 +226,7 @@ pub(super) fn histories() -> impl Strategy<Value = History> {
         Step::Report(Progress::Declined),
         Step::Report(Progress::Authorized),
         Step::Report(Progress::Ended),
+        Step::Report(Progress::Released),
         Step::Report(Progress::Captured),
         Step::Refund,
         Step::Touch,

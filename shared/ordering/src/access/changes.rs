@@ -114,8 +114,8 @@ pub const EXPIRE_LAPSED: &[Access] = &[
     Access::update::<Stock>().in_transactions(),
 ];
 
-/// [`Transition::FailRefund`](crate::steps::Transition::FailRefund).
-pub const FAIL_REFUND: &[Access] = &[
+/// [`Transition::FailCommand`](crate::steps::Transition::FailCommand).
+pub const FAIL_COMMAND: &[Access] = &[
     Access::put::<PaymentDue>().in_transactions(),
     Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),

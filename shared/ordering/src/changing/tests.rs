@@ -38,7 +38,7 @@ fn an_unanswered_cancellation_is_recognized_as_its_own_after_a_late_payment_was_
     let (_, sent) = writing(&mut changing, &whole);
     let cancelled = sent.to.clone();
     assert!(matches!(changing.unanswered(sent), ChangingAction::Read { backoff: true }));
-    let paid_late = to(steps::capture(&cancelled, "bank-1", at(2)));
+    let paid_late = to(steps::capture(&cancelled, "bank-1", None, at(2)));
     assert_ne!(paid_late.invoice, cancelled.invoice);
     assert_eq!(done(changing.order_read(paid_late.clone(), at(3))), Transitioned::Done(paid_late));
 }
@@ -76,7 +76,7 @@ fn that_nothing_is_left_to_do_needs_a_read_that_is_not_torn() {
 #[test]
 fn an_expiry_needs_no_snapshot_read() {
     let pending = placed(5, 5);
-    let paid = to(steps::capture(&pending, "bank-1", at(1)));
+    let paid = to(steps::capture(&pending, "bank-1", None, at(1)));
     let expire = Transition::Expire { deadline: at(1) };
     // The header is from after the capture, the invoice from before it.
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..paid };

@@ -1,9 +1,11 @@
 //! Paying: through the payment provider, or recorded by staff.
 
-use key_schema::entity::{CardPayment, Held, OrderStatus, PaymentState, Progress, ProviderPayment, WholeOrder, Work};
+use key_schema::entity::{
+    CardPayment, Command, Held, OrderStatus, PaymentState, Progress, ProviderPayment, Transfer, WholeOrder, Work,
+};
 use key_schema::value::{IntentId, Money, Timestamp};
 
-use super::{Step, with_status};
+use super::{Denial, Step, with_status};
 
 /// Records that the customer started to pay with this intent. If the order already has this intent, nothing changes. If
 /// it has another that is not ended, or cannot be paid any more, the change is refused.
@@ -25,8 +27,8 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
 }
 
 /// Records what the payment provider was seen to hold of an intent, with the number of the newest refund that Till made
-/// there. A pending order becomes paid once the payment is authorized or captured. If the order is cancelled, a captured
-/// payment is due for refund.
+/// there. A pending order becomes paid once the payment is authorized or captured, also if the money is gone again. If the
+/// order is cancelled, a captured payment is due for refund.
 ///
 /// Another intent than the order's newest changes nothing, because an intent is replaced only after it ended. Another
 /// amount is refused.
@@ -48,18 +50,17 @@ pub fn observe_payment(
     }
     let card = card.observed(held, newest_refund);
     let mut next = WholeOrder { invoice: whole.invoice.clone().with_card(card.clone()), ..whole.clone() };
-    if whole.order.status == OrderStatus::Pending && card.is_secured() {
+    if whole.order.status == OrderStatus::Pending && card.was_paid() {
         next.order = with_status(whole, OrderStatus::Paid, now);
     }
     if next == *whole { Step::Stay } else { Step::To(Box::new(next)) }
 }
 
-/// Records that the payment provider did not make the refund with this number. With a `code` it refuses it for good, and
-/// staff have to refund the customer. Without one, the refund gets another number. If the refund is not under way any
-/// more, nothing changes.
-pub fn fail_refund(whole: &WholeOrder, number: u32, code: Option<&str>) -> Step {
+/// Records that the payment provider did not do what it was asked for: see [`CardPayment::failed`]. If something else is to
+/// be done by now, nothing changes.
+pub fn fail_command(whole: &WholeOrder, command: Command, code: Option<&str>, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
-    let next = card.without_refund(number, code);
+    let next = card.failed(command, code, now);
     if next == *card { Step::Stay } else { to_card(whole, next) }
 }
 
@@ -79,32 +80,48 @@ pub fn request_capture(whole: &WholeOrder) -> Step {
 /// order is cancelled, the payment came too late: it is recorded, and a refund is due.
 ///
 /// The same reference again changes nothing. A different one is refused if nothing is missing, because it would be a second
-/// payment.
-pub fn capture(whole: &WholeOrder, reference: &str, now: Timestamp) -> Step {
+/// payment. So is another `amount`.
+pub fn capture(whole: &WholeOrder, reference: &str, amount: Option<Money>, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
-    if let Some(known) = &card.transfer {
-        return if known.reference == reference { Step::Stay } else { Step::Refuse };
-    }
     let is_late = card.cancelled && card.received() == 0;
-    if !is_late && card.missing() == 0 {
-        return Step::Refuse;
+    let paid = match &card.transfer {
+        Some(known) if known.reference == reference => card.clone(),
+        None if is_late || card.missing() > 0 => card.paid_under(reference),
+        _ => return Step::Refuse,
+    };
+    if let Some(denied) = denies(&paid, paid.transfer.as_ref(), amount) {
+        return denied;
+    }
+    if paid == *card {
+        return Step::Stay;
     }
     let mut next = whole.clone();
     if whole.order.status == OrderStatus::Pending {
         next.order = with_status(whole, OrderStatus::Paid, now);
     }
-    next.invoice = next.invoice.with_card(card.paid_under(reference));
+    next.invoice = next.invoice.with_card(paid);
     Step::To(Box::new(next))
 }
 
 /// Records that the bank has refunded, under `reference`, all that staff owe the customer at this moment. The same
-/// reference again changes nothing. If no refund is due, or the payment provider makes it, the change is refused.
-pub fn confirm_refund(whole: &WholeOrder, reference: &str) -> Step {
+/// reference again changes nothing. If no refund is due, the payment provider makes it, or it has another `amount`, the
+/// change is refused.
+pub fn confirm_refund(whole: &WholeOrder, reference: &str, amount: Option<Money>) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
-    if card.is_refunded_under(reference) {
-        return Step::Stay;
+    let is_known = card.refunded_as(reference).is_some();
+    let refunded = if is_known { Some(card.clone()) } else { card.refunded_under(reference) };
+    let Some(refunded) = refunded else { return Step::Refuse };
+    match denies(&refunded, refunded.refunded_as(reference), amount) {
+        Some(denied) => denied,
+        None if is_known => Step::Stay,
+        None => to_card(whole, refunded),
     }
-    card.refunded_under(reference).map_or(Step::Refuse, |card| to_card(whole, card))
+}
+
+/// The denial of a record whose amount is not the one that the caller says.
+fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) -> Option<Step> {
+    let amount = Money::nearest(recorded?.amount, card.amount.currency());
+    said.filter(|said| *said != amount).map(|_| Step::Deny(Denial::OtherAmount(amount)))
 }
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost, or
@@ -128,6 +145,8 @@ fn to_card(whole: &WholeOrder, card: CardPayment) -> Step {
 pub(super) fn with_capture_requested(card: &CardPayment) -> CardPayment {
     let mut next = card.clone();
     if let Some(provider) = &mut next.provider {
+        // Asked again, the provider may not refuse any more.
+        provider.refused = provider.refused.take().filter(|_| provider.held.progress != Progress::Authorized);
         provider.capture_requested |= provider.held.progress == Progress::Authorized;
     }
     next

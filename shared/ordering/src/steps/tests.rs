@@ -67,11 +67,11 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
 fn any_changes() -> impl Strategy<Value = Vec<Transition<'static>>> {
     let change = prop_oneof![
         (select(&OrderStatus::ALL[..]), any::<bool>()).prop_map(|(to, captures)| Transition::Advance { to, captures }),
-        select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference }),
+        select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference, amount: None }),
         select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
         (0..2_i64).prop_map(|minute| Transition::Expire { deadline: at(minute) }),
-        select(vec!["back-1", "back-2"]).prop_map(|reference| Transition::ConfirmRefund { reference }),
+        select(vec!["back-1", "back-2"]).prop_map(|reference| Transition::ConfirmRefund { reference, amount: None }),
         Just(Transition::WriteOff),
     ];
     vec(change, 0..12)
@@ -129,7 +129,7 @@ fn only_an_unpaid_order_expires_and_only_after_its_time() {
     assert_eq!(expire(&unpaid, at(0), at(30)).cause(), Some(CancellationCause::Unpaid));
     let before = "2026-11-22T09:59:59.999Z".parse().expect("a time");
     assert_eq!(expire(&unpaid, before, at(30)), Step::Stay);
-    let Step::To(paid) = capture(&unpaid, "bank-1", at(1)) else { panic!("it is paid") };
+    let Step::To(paid) = capture(&unpaid, "bank-1", None, at(1)) else { panic!("it is paid") };
     assert_eq!(expire(&paid, at(0), at(30)), Step::Stay);
     assert_eq!(expire(&placed(5, 0), at(0), at(30)), Step::Stay);
 }
@@ -157,15 +157,15 @@ fn advancing_to_a_status_that_the_order_has_passed_changes_nothing() {
 fn a_refund_is_confirmed_only_if_it_is_due_and_under_one_reference() {
     let by_staff = Cancel { cause: CancellationCause::Staff, reason: None };
     let to = |step: Step| if let Step::To(next) = step { *next } else { panic!("{step:?}") };
-    let paid = to(capture(&placed(0, 5), "bank-1", at(1)));
+    let paid = to(capture(&placed(0, 5), "bank-1", None, at(1)));
     let due = to(cancel(&paid, by_staff, at(2)));
     assert_eq!(sums(&due), [5, 0, 5]);
-    let back = to(confirm_refund(&due, "back-1"));
+    let back = to(confirm_refund(&due, "back-1", None));
     assert_eq!(sums(&back), [5, 5, 0]);
-    assert_eq!(confirm_refund(&back, "back-1"), Step::Stay);
-    assert_eq!(confirm_refund(&back, "back-2"), Step::Refuse);
+    assert_eq!(confirm_refund(&back, "back-1", None), Step::Stay);
+    assert_eq!(confirm_refund(&back, "back-2", None), Step::Refuse);
     let void = to(cancel(&placed(0, 5), by_staff, at(2)));
     for nothing_due in [placed(0, 5), paid, void, placed(5, 0)] {
-        assert_eq!(confirm_refund(&nothing_due, "back-1"), Step::Refuse);
+        assert_eq!(confirm_refund(&nothing_due, "back-1", None), Step::Refuse);
     }
 }

@@ -41,16 +41,27 @@ enum LatestCharge {
 struct Charge {
     #[serde(default)]
     disputed: bool,
+    status: Option<String>,
     refunds: Option<Listed<Refund>>,
 }
 
-/// What Till writes on an intent and on its refunds.
+/// What Till writes on an intent and on its refunds. Other programs may write anything there.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Value")]
 struct Metadata {
-    #[serde(rename = "orderId")]
     order_id: Option<OrderId>,
     /// The number of a refund. Absent from a refund that somebody made in the dashboard.
-    refund: Option<String>,
+    refund: Option<u32>,
+}
+
+impl From<Value> for Metadata {
+    fn from(value: Value) -> Self {
+        let text = |name| value[name].as_str();
+        Self {
+            order_id: text("orderId").and_then(|id| id.parse().ok()),
+            refund: text("refund").and_then(|number| number.parse().ok()),
+        }
+    }
 }
 
 /// A page of a list.
@@ -120,6 +131,11 @@ impl PaymentIntent {
         }
     }
 
+    /// Whether the newest attempt to charge the card succeeded, so that the amount was reserved.
+    fn was_authorized(&self) -> bool {
+        matches!(&self.latest_charge, Some(LatestCharge::Charge(charge)) if charge.status.as_deref() == Some("succeeded"))
+    }
+
     pub(super) fn is_disputed(&self) -> bool {
         matches!(&self.latest_charge, Some(LatestCharge::Charge(Charge { disputed: true, .. })))
     }
@@ -134,6 +150,7 @@ impl PaymentIntent {
         };
         let progress = match self.status.as_str() {
             "succeeded" => Progress::Captured,
+            "canceled" if self.was_authorized() => Progress::Released,
             "canceled" => Progress::Ended,
             "requires_capture" => Progress::Authorized,
             "requires_payment_method" if self.last_payment_error.is_some() => Progress::Declined,
@@ -171,7 +188,7 @@ impl Refund {
 
     /// The number of a refund that Till made.
     fn number(&self) -> Option<u32> {
-        self.metadata.refund.as_deref().and_then(|number| number.parse().ok())
+        self.metadata.refund
     }
 }
 

@@ -15,6 +15,7 @@ fn held_of(entry: &Entry) -> Held {
         Status::RequiresPaymentMethod if entry.declined.is_some() => Progress::Declined,
         Status::RequiresPaymentMethod => Progress::Started,
         Status::RequiresCapture => Progress::Authorized,
+        Status::Canceled if entry.is_charged => Progress::Released,
         Status::Canceled => Progress::Ended,
         Status::Succeeded => Progress::Captured,
     };

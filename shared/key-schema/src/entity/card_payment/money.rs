@@ -17,8 +17,8 @@ pub enum Work {
     Refund,
     /// Staff answer the bank in the provider's dashboard. The payment leaves the list once the dispute is closed.
     Dispute,
-    /// Money is missing that came in before: a dispute was lost, or somebody refunded it in the provider's dashboard. Staff
-    /// record another payment (`POST /invoices/{invoiceId}/payments`), write it off
+    /// Money is missing that came in before: a dispute was lost, or somebody refunded it in the provider's dashboard. Or the
+    /// provider refuses to capture what it has reserved. Staff record another payment (`POST /invoices/{invoiceId}/payments`), write it off
     /// (`POST /invoices/{invoiceId}/write-offs`), or cancel the order.
     Missing,
     /// The authorization ended before the capture, and the customer has to pay again. Staff may do what they do about
@@ -70,8 +70,10 @@ impl CardPayment {
         if provider.refused.is_some() || provider.is_disputed() {
             return provider.refunding;
         }
-        let by_hand: i64 = self.refunds.iter().map(|refund| refund.amount).sum();
-        let failed = (provider.held.failed - by_hand).max(0);
+        // What staff refund is first what they received themselves.
+        let transferred = self.transfer.as_ref().map_or(0, |transfer| transfer.amount);
+        let by_hand = self.refunds.iter().map(|refund| refund.amount).sum::<i64>() - transferred;
+        let failed = (provider.held.failed - by_hand.max(0)).max(0);
         (self.due() - failed).min(provider.held.kept()).max(provider.refunding)
     }
 
@@ -95,7 +97,8 @@ impl CardPayment {
                 (provider.refunding > 0).then_some(refund)
             }
             Progress::Authorized if wanted > 0 => {
-                provider.capture_requested.then_some(Command::Capture { amount: wanted })
+                let is_asked = provider.capture_requested && !provider.refuses_capture();
+                is_asked.then_some(Command::Capture { amount: wanted })
             }
             Progress::Started | Progress::Declined | Progress::Authorized if wanted == 0 => Some(Command::Void),
             _ => None,
@@ -109,18 +112,19 @@ impl CardPayment {
             && provider.refunding == 0
             && amount > 0
         {
-            (provider.refund, provider.refunding) = (provider.refund + 1, amount);
+            (provider.refund, provider.refunding, provider.refund_failed_at) = (provider.refund + 1, amount, None);
         }
         self
     }
 
     /// What is to be done about the payment of an order that was paid or cancelled, if anything.
     pub fn work(&self) -> Option<Work> {
+        let is_refused = self.provider.as_ref().is_some_and(super::ProviderPayment::refuses_capture);
         match () {
             () if self.command().is_some() => Some(Work::Provider),
             () if self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed) => Some(Work::Dispute),
             () if self.due_by_staff() > 0 => Some(Work::Refund),
-            () if self.received() > 0 && self.missing() > 0 => Some(Work::Missing),
+            () if (is_refused || self.received() > 0) && self.missing() > 0 => Some(Work::Missing),
             () => None,
         }
     }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 #[cfg(doc)]
 use super::CardPayment;
 use crate::entity::stock::is_zero;
-use crate::value::IntentId;
+use crate::value::{IntentId, Timestamp};
 
 /// A payment at the provider: a payment intent, what the provider holds of it, and what it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,11 @@ pub struct ProviderPayment {
     /// The amount of the refund that is under way, in minor units. Zero if none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunding: i64,
-    /// The provider's code for why it refuses, for good, to refund what is due. Staff have to pay it by another way.
+    /// When the provider first failed at the refund that is under way. It may be carried out all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refund_failed_at: Option<Timestamp>,
+    /// The provider's code for why it refuses, for good, to refund what is due, or to capture. Staff have to do something
+    /// else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The number of times that another holding was recorded. So no two writes of a payment are alike.
@@ -88,8 +92,11 @@ pub enum Progress {
     Declined,
     /// The amount is reserved on the customer's account.
     Authorized,
-    /// The intent ended without a capture: the shop voided it, or the authorization expired.
+    /// The intent ended before the customer paid.
     Ended,
+    /// The amount was reserved, and was released without a capture: the shop voided the intent, or the authorization
+    /// expired.
+    Released,
     /// The provider has captured the payment.
     Captured,
 }
@@ -136,6 +143,7 @@ impl ProviderPayment {
             capture_requested: false,
             refund: 0,
             refunding: 0,
+            refund_failed_at: None,
             refused: None,
             looks: 0,
             held: Held::NOTHING,
@@ -147,6 +155,16 @@ impl ProviderPayment {
         matches!(self.held.progress, Progress::Started | Progress::Declined | Progress::Authorized)
     }
 
+    /// Whether the intent ended without a capture, so that the customer may start another one.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.held.progress, Progress::Ended | Progress::Released)
+    }
+
+    /// Whether the provider refuses to capture what it has reserved.
+    pub fn refuses_capture(&self) -> bool {
+        self.refused.is_some() && self.held.progress == Progress::Authorized
+    }
+
     /// Whether the customer's bank and the shop have not settled their dispute.
     pub fn is_disputed(&self) -> bool {
         self.held.dispute == Some(Dispute::Open)
@@ -154,7 +172,18 @@ impl ProviderPayment {
 
     /// Another attempt has another intent, so the intent itself need not differ.
     pub(super) fn unlike(&self) -> Self {
-        let Self { intent, attempt, amount, capture_requested, refund, refunding, refused, looks, held } = self;
+        let Self {
+            intent,
+            attempt,
+            amount,
+            capture_requested,
+            refund,
+            refunding,
+            refund_failed_at,
+            refused,
+            looks,
+            held,
+        } = self;
         let started = Progress::Started;
         Self {
             intent: intent.clone(),
@@ -163,6 +192,7 @@ impl ProviderPayment {
             capture_requested: !capture_requested,
             refund: refund + 1,
             refunding: refunding + 1,
+            refund_failed_at: refund_failed_at.is_none().then_some(Timestamp::EPOCH),
             refused: refused.is_none().then(|| "unlike".to_owned()),
             looks: looks + 1,
             held: Held {

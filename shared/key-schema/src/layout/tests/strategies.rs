@@ -85,10 +85,10 @@ pub(crate) fn any_provider_payment() -> impl Strategy<Value = ProviderPayment> {
 }
 
 pub(crate) fn any_held() -> impl Strategy<Value = Held> {
-    use Progress::{Authorized, Captured, Declined, Ended, Started};
+    use Progress::{Authorized, Captured, Declined, Ended, Released, Started};
     let dispute = option::of(select(vec![Dispute::Open, Dispute::Won, Dispute::Lost]));
     let amounts = [0..5_i64, 0..5_i64, 0..5_i64, 0..5_i64];
-    (select(vec![Started, Declined, Authorized, Ended, Captured]), amounts, dispute).prop_map(
+    (select(vec![Started, Declined, Authorized, Ended, Released, Captured]), amounts, dispute).prop_map(
         |(progress, [captured, refunded, failed, disputed], dispute)| Held {
             progress,
             captured,

@@ -130,8 +130,8 @@ impl Names {
         let mut changes = vec![
             Transition::DeliverShipment { id: &self.shipment },
             Transition::RequestCapture,
-            Transition::Capture { reference: "bank-1" },
-            Transition::ConfirmRefund { reference: "back-1" },
+            Transition::Capture { reference: "bank-1", amount: None },
+            Transition::ConfirmRefund { reference: "back-1", amount: None },
             Transition::WriteOff,
             Transition::Allow(AllowanceRequest { key: &self.key, amount: eur(50), reason: "a scratch" }),
             Transition::Expire { deadline: at(5) },
@@ -186,7 +186,8 @@ impl Names {
             dispute,
         };
         let owed = captured - card.wanted();
-        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended].map(Held::of);
+        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended, Progress::Released];
+        let others = others.map(Held::of);
         let charged = [
             of(0, 0, 0, None),
             of(owed, 0, 0, None),
@@ -206,7 +207,10 @@ impl Names {
             held,
             newest_refund: number,
         });
-        let failures = [None, Some("charge_disputed")].map(|code| Transition::FailRefund { number, code });
+        let failures = card
+            .command()
+            .into_iter()
+            .flat_map(|command| [None, Some("charge_disputed")].map(|code| Transition::FailCommand { command, code }));
         let attempt = card.next_attempt().unwrap_or(newest_attempt);
         let start = Transition::StartPayment { intent: intent(attempt), attempt, amount: card.asked() };
         looks.chain(failures).chain([start]).collect()

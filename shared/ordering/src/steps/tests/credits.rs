@@ -59,7 +59,7 @@ fn take(whole: &WholeOrder, act: &Act, minute: i64) -> Step {
         quantity: units.try_into().expect("a quantity"),
     };
     match act {
-        Act::Pay => capture(whole, "bank-1", at(minute)),
+        Act::Pay => capture(whole, "bank-1", None, at(minute)),
         Act::Advance => {
             let to =
                 if whole.order.status == OrderStatus::Paid { OrderStatus::Shipped } else { OrderStatus::Delivered };
@@ -80,7 +80,7 @@ fn take(whole: &WholeOrder, act: &Act, minute: i64) -> Step {
             let id = &which.get(&whole.returns).return_id;
             receive_return(whole, Receipt { id, verdict: *verdict }, at(minute))
         }
-        Act::Refund(reference) => confirm_refund(whole, reference),
+        Act::Refund(reference) => confirm_refund(whole, reference, None),
         Act::Allow(key, amount) => {
             let key = key.parse().expect("a key");
             let request = AllowanceRequest { key: &key, amount: eur(*amount), reason: "a scratch" };

@@ -62,7 +62,7 @@ impl Books {
 
     /// The provider ends an authorization that was not captured in time.
     fn end(&mut self, intent: &IntentId) {
-        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Ended);
+        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Released);
     }
 
     fn capture(&mut self, intent: &IntentId, amount: i64) {
@@ -99,7 +99,8 @@ impl Books {
         match command {
             Command::Capture { amount } => self.capture(intent, amount),
             Command::Void => {
-                let open = [Progress::Started, Progress::Declined, Progress::Authorized];
+                self.end(intent);
+                let open = [Progress::Started, Progress::Declined];
                 self.change(intent, &open, |held| held.progress = Progress::Ended);
             }
             Command::Refund { number, amount } => {
@@ -192,8 +193,8 @@ fn anything() -> impl Strategy<Value = Happens> {
         3 => (select(&OrderStatus::ALL[..]), any::<bool>())
             .prop_map(|(to, captures)| Transition::Advance { to, captures }),
         1 => Just(Transition::RequestCapture),
-        1 => Just(Transition::Capture { reference: "bank-1" }),
-        1 => Just(Transition::ConfirmRefund { reference: "back-1" }),
+        1 => Just(Transition::Capture { reference: "bank-1", amount: None }),
+        1 => Just(Transition::ConfirmRefund { reference: "back-1", amount: None }),
         1 => Just(Transition::WriteOff),
         1 => select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
@@ -233,7 +234,7 @@ fn any_story() -> impl Strategy<Value = Vec<Happens>> {
     let transferred = vec![
         Happens::Start { crashes: false },
         Happens::Changed(Transition::Cancel(cancel)),
-        Happens::Changed(Transition::Capture { reference: "bank-1" }),
+        Happens::Changed(Transition::Capture { reference: "bank-1", amount: None }),
     ];
     (select(vec![Vec::new(), captured, delivered, transferred]), vec(anything(), 0..40))
         .prop_map(|(begin, rest)| [begin, rest].concat())
@@ -271,6 +272,10 @@ impl Shop {
     }
 
     fn change(&mut self, transition: Transition<'_>) {
+        self.change_at(transition, at(6));
+    }
+
+    fn change_at(&mut self, transition: Transition<'_>, now: Timestamp) {
         assert_eq!(undeclared(transition, &self.whole), None);
         if let Some(before) = self.past.last() {
             // A Query that another change overtook: the header is from after it and the invoice from before, or the other
@@ -283,7 +288,7 @@ impl Shop {
                 assert_eq!(undeclared(transition, &torn), None);
             }
         }
-        if let Step::To(next) = transition.of(&self.whole, at(6)) {
+        if let Step::To(next) = transition.of(&self.whole, now) {
             self.past.push(std::mem::replace(&mut self.whole, *next));
         }
     }
@@ -299,16 +304,15 @@ impl Shop {
     /// Asks for what this payment says is due, as the settling function does.
     fn ask(&mut self, card: &CardPayment) {
         let (Some(command), Some(provider)) = (card.command(), &card.provider) else { return };
-        match (self.books.carry_out(&provider.intent, command), command) {
-            (Answer::Refused, Command::Refund { number, .. }) => {
-                self.change(Transition::FailRefund { number, code: Some("charge_disputed") });
-            }
-            (Answer::Failed, Command::Refund { number, .. }) => {
-                self.look();
-                self.change(Transition::FailRefund { number, code: None });
-            }
-            _ => {}
-        }
+        let code = match self.books.carry_out(&provider.intent, command) {
+            Answer::Done => return,
+            Answer::Failed => None,
+            Answer::Refused => Some("charge_disputed"),
+        };
+        self.look();
+        // A run is some minutes after the one before.
+        let later = at(6).plus_seconds(CardPayment::SURE_AFTER * u32::from(provider.refund_failed_at.is_some()));
+        self.change_at(Transition::FailCommand { command, code }, later);
     }
 
     fn click(&mut self, intent: &IntentId, click: Click) {
@@ -429,7 +433,7 @@ proptest! {
             prop_assert_eq!(provider.held, shop.books.intents[&provider.intent], "the ledgers agree");
         }
         // Staff close what is left, each thing with one request.
-        shop.change(Transition::ConfirmRefund { reference: "back-2" });
+        shop.change(Transition::ConfirmRefund { reference: "back-2", amount: None });
         shop.change(Transition::WriteOff);
         // What is written off is not wanted, so a payment that the customer began again is void.
         shop.happen(&Happens::Settle { crashes: false });
