@@ -19,8 +19,8 @@ use table::{Budget, Reader, StatusShards, Swept};
 use tokio::time::Instant;
 use tracing::{error, info};
 
-/// The function's access to the table. The mark of a payment that is due is written together with what the provider is seen
-/// to hold.
+/// The function's access to the table. The mark of a payment that is due is written together with what the provider is
+/// seen to hold.
 pub const ACCESS: &[&[Access]] =
     &[ordering::FAIL_COMMAND, &[Access::delete::<PaymentDue>().in_transactions(), Access::query(PAYMENTS_DUE)]];
 
@@ -160,7 +160,8 @@ impl Settler {
             };
             report.failed += unreadable;
             // One payment that takes long does not hold back the others.
-            // Also what waits for staff: a dispute may have ended, or the customer may have paid again, and no message came.
+            // Also what waits for staff: a dispute may have ended, or the customer may have paid again, and no message
+            // came.
             let due = stream::iter(items);
             let settled =
                 due.map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });

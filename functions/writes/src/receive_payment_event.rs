@@ -1,7 +1,7 @@
 //! `POST /payment-events`: the payment provider says that something about a payment has changed.
 //!
-//! Messages come several times, in any order, late or not at all. What one says does not matter: the function looks at the
-//! provider, and records what it holds.
+//! Messages come several times, in any order, late or not at all. What one says does not matter: the function looks at
+//! the provider, and records what it holds.
 
 use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
 use key_schema::entity::{Dispute, Work};
@@ -55,8 +55,8 @@ pub async fn handle(
     }
 }
 
-/// Tells staff of what they have to act on. The message may be about an earlier attempt: by now that has ended, and holds
-/// no money.
+/// Tells staff of what they have to act on. The message may be about an earlier attempt: by now that has ended, and
+/// holds no money.
 async fn compare(provider: &Provider, order: &OrderId, intent: &IntentId, seen: &Seen) -> Answer<()> {
     match seen.intent.as_ref().filter(|newest| newest.id == *intent) {
         None if look_at(provider, intent).await?.held.is_some() => {

@@ -1,9 +1,9 @@
-//! A card payment at a provider: the customer, the shop, the provider, its dashboard, the bank and the settling function, in
-//! every interleaving.
+//! A card payment at a provider: the customer, the shop, the provider, its dashboard, the bank and the settling
+//! function, in every interleaving.
 //!
 //! The shop's decisions are [`ordering::steps`] and [`CardPayment::command`]. A change of the order is one step here: that
-//! two changes at once end as if one came after the other is what the model of orders shows. A look at the provider is not:
-//! the order may change between the read, the look and the write.
+//! two changes at once end as if one came after the other is what the model of orders shows. A look at the provider is
+//! not: the order may change between the read, the look and the write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};

@@ -192,9 +192,9 @@ fn faults_of_credits(whole: &WholeOrder) -> Vec<String> {
     faults
 }
 
-/// The money received for an order less what was returned or taken back, and the amount that the shop owes for it: goods
-/// for what is neither credited nor cancelled nor missing, a refund of the rest, and at any time what was paid twice.
-/// `None` if the amounts cannot be added up, which another check reports.
+/// The money received for an order less what was returned or taken back, and the amount that the shop owes for it:
+/// goods for what is neither credited nor cancelled nor missing, a refund of the rest, and at any time what was paid
+/// twice. `None` if the amounts cannot be added up, which another check reports.
 fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);

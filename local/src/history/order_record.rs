@@ -121,7 +121,7 @@ pub(super) struct UnitsRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct AllowanceRecord {
-    /// The hash of the idempotency key: any SHA-256 in base64url. Absent of the price of shipping.
+    /// The hash of the idempotency key: any SHA-256 in base64url. Absent if the money is the price of shipping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>)]
     pub key: Option<RequestHash>,

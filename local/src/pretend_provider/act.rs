@@ -26,8 +26,8 @@ pub enum Act {
     FailRefund { refund: String },
     /// Staff cancel a pending refund in the dashboard.
     CancelRefund { refund: String },
-    /// The cardholder disputes this amount in minor units, at most what was captured, or all that the shop has. An inquiry
-    /// takes no money.
+    /// The cardholder disputes this amount in minor units, at most what was captured, or all that the shop has. An
+    /// inquiry takes no money.
     Dispute {
         intent: String,
         amount: Option<i64>,
@@ -131,7 +131,8 @@ impl Call {
         })
     }
 
-    /// Refuses a parameter that Stripe does not know. Of those that it knows, this list has what Till and browsers send.
+    /// Refuses a parameter that Stripe does not know. Of those that it knows, this list has what Till and browsers
+    /// send.
     pub(super) fn refuse_unknown(self, form: &Form) -> Result<(), Refused> {
         let known: &[&str] = match self {
             Self::CreateIntent => &["amount", "currency", "capture_method", "payment_method_types", "metadata"],

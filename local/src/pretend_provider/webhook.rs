@@ -78,8 +78,8 @@ async fn wait_for_turn(shared: &Shared, event: &Value) -> Webhooks {
     }
 }
 
-/// Sends an event until it is answered with success, each time if the switches allow it. Each attempt has a signature of its
-/// own time. Returns the switch of the last one.
+/// Sends an event until it is answered with success, each time if the switches allow it. Each attempt has a signature
+/// of its own time. Returns the switch of the last one.
 async fn send(client: &reqwest::Client, url: &str, shared: &Shared, event: &Value) -> Webhooks {
     let (mut pause, body) = (FIRST_PAUSE, event.to_string());
     loop {

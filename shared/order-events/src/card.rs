@@ -1,8 +1,8 @@
 //! The events of a change of an invoice's card payment.
 //!
-//! Amounts come from sums that only grow: what was received, what was ever refunded (also if the refund failed later), what
-//! failed, and what ever became due. So the events of an invoice add up to these sums, and a sum before a change tells
-//! apart the events of one kind.
+//! Amounts come from sums that only grow: what was received, what was ever refunded (also if the refund failed later),
+//! what failed, and what ever became due. So the events of an invoice add up to these sums, and a sum before a change
+//! tells apart the events of one kind.
 
 use key_schema::entity::{CardPayment, Invoice, PaymentState, Progress};
 use key_schema::value::{IntentId, Money};

@@ -137,8 +137,8 @@ pub struct AmountCredited {
 }
 
 impl AmountCredited {
-    /// The event of a change of an order; `None` if it gives nothing back without units. The price of shipping is a part of
-    /// what `ReturnReceived` tells.
+    /// The event of a change of an order; `None` if it gives nothing back without units. The price of shipping is a
+    /// part of what `ReturnReceived` tells.
     pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
         let newest = after.allowances.get(before.allowances.len()..)?.first()?;
         Some(Self {

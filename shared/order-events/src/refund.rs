@@ -7,9 +7,10 @@ use utoipa::ToSchema;
 use crate::EventId;
 
 /// A refund is due: the bank captured more of a card payment than the shop wants, because the order is cancelled, units
-/// were cancelled or returned, an amount is given back, or the order was paid twice. It stays due until `RefundMade`. The
-/// amounts of all `RefundDue` of an order are what was refunded and what is still due. (If units are cancelled while the provider
-/// captures the payment, `PaymentCaptured` tells of all that came, and there is no `RefundDue` for these units.)
+/// were cancelled or returned, an amount is given back, or the order was paid twice. It stays due until `RefundMade`.
+/// The amounts of all `RefundDue` of an order are what was refunded and what is still due. (If units are cancelled
+/// while the provider captures the payment, `PaymentCaptured` tells of all that came, and there is no `RefundDue` for
+/// these units.)
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundDue {
@@ -34,8 +35,8 @@ pub struct RefundDue {
     pub captured_after_cancellation: bool,
 }
 
-/// A refund was made, of the whole payment or of a part of it. If Till sees a late capture together with its refund, there
-/// was no `RefundDue`.
+/// A refund was made, of the whole payment or of a part of it. If Till sees a late capture together with its refund,
+/// there was no `RefundDue`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundMade {
@@ -55,8 +56,8 @@ pub struct RefundMade {
     pub reference: String,
 }
 
-/// A refund failed at the payment provider after it was made: mostly because the card's account is closed. The shop has the
-/// money again, and staff refund it by another way. The amount is due again, which `RefundDue` tells.
+/// A refund failed at the payment provider after it was made: mostly because the card's account is closed. The shop has
+/// the money again, and staff refund it by another way. The amount is due again, which `RefundDue` tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundFailed {

@@ -64,8 +64,8 @@ impl<'a> Changing<'a> {
         // that is not torn.
         let answer = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done,
-            // What is to be done about a payment depends on the header too, on which a write of the invoice alone has no
-            // condition.
+            // What is to be done about a payment depends on the header too, on which a write of the invoice alone has
+            // no condition.
             Step::To(next) if next.order != whole.order || whole.is_consistent() => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore,
             Step::To(_) | Step::Refuse | Step::Deny(_) => return Ok(ChangingAction::Settle(Box::new(whole))),

@@ -109,9 +109,9 @@ impl Lifecycle {
         }
     }
 
-    /// Makes this change of the order as it was read. `None` if the order has changed since, and the change would have to
-    /// be decided again. So what the caller saw elsewhere after its read, such as at the payment provider, is recorded
-    /// only if nothing was recorded after that.
+    /// Makes this change of the order as it was read. `None` if the order has changed since, and the change would have
+    /// to be decided again. So what the caller saw elsewhere after its read, such as at the payment provider, is
+    /// recorded only if nothing was recorded after that.
     ///
     /// # Errors
     /// A request failed.

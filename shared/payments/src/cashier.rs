@@ -1,12 +1,12 @@
 //! The cashier: keeps the table's book of a payment in agreement with the provider's.
 //!
 //! **Invariant: what is decided about money follows from what the provider holds, never from a message or from its
-//! absence.** A message only says where to look. The cashier reads the order, looks at the provider, and writes what it saw
-//! on condition that the order has not changed since its read. So of two looks that are recorded, the later one was seen
-//! later, and amounts may fall as well as grow.
+//! absence.** A message only says where to look. The cashier reads the order, looks at the provider, and writes what it
+//! saw on condition that the order has not changed since its read. So of two looks that are recorded, the later one was
+//! seen later, and amounts may fall as well as grow.
 //!
-//! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the state of
-//! the intent. A refund has a number, which the table has before the provider is asked.
+//! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the
+//! state of the intent. A refund has a number, which the table has before the provider is asked.
 
 use key_schema::entity::{CardPayment, Command, WholeOrder};
 use key_schema::value::{OrderId, Timestamp};
@@ -29,8 +29,8 @@ pub struct Cashier {
     provider: Provider,
 }
 
-/// An order after a look at its newest intent, and this intent as the provider has it. No intent if the customer has not
-/// started to pay, or if [`Cashier::start`] finds nothing to pay.
+/// An order after a look at its newest intent, and this intent as the provider has it. No intent if the customer has
+/// not started to pay, or if [`Cashier::start`] finds nothing to pay.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub whole: WholeOrder,
@@ -211,8 +211,8 @@ impl Cashier {
         Err(Failed::StillDue)
     }
 
-    /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call tries
-    /// again what failed.
+    /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call
+    /// tries again what failed.
     async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
         let failed = Transition::FailCommand { command, code: error.code() };
         self.orders.change(Target::Order(order), failed, budget).await?;
@@ -226,9 +226,9 @@ impl Cashier {
         }
     }
 
-    /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or [`Transition::ExpireLapsed`].
-    /// First it ends the intent at the provider, so that the customer cannot pay an order that is cancelled. An order that
-    /// turns out to be paid stays.
+    /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or
+    /// [`Transition::ExpireLapsed`]. First it ends the intent at the provider, so that the customer cannot pay an order
+    /// that is cancelled. An order that turns out to be paid stays.
     ///
     /// # Errors
     /// Those of [`look`](Self::look), and the provider cannot end the intent now. The order stays until a later call.

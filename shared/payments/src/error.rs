@@ -16,8 +16,8 @@ pub enum Error {
     /// The provider is too busy. The same request may succeed later.
     #[error("the payment provider answered {0}")]
     Busy(u16),
-    /// The provider failed, or cannot do it for now, and answers so again under the same idempotency key. The request may
-    /// have been carried out. Under another key, it may succeed later.
+    /// The provider failed, or cannot do it for now, and answers so again under the same idempotency key. The request
+    /// may have been carried out. Under another key, it may succeed later.
     #[error("the payment provider failed with {status}: {message}")]
     Failed { status: u16, message: String },
     /// The amount is below the least that the provider charges a card with. The least depends on the currency.

@@ -43,7 +43,8 @@ pub struct Notice {
 #[derive(Clone, Debug)]
 pub struct Provider(Option<Arc<Stripe>>);
 
-/// The currencies in which the shop may set prices: if it takes card payments, those in which every amount can be charged.
+/// The currencies in which the shop may set prices: if it takes card payments, those in which every amount can be
+/// charged.
 #[derive(Clone, Copy, Debug)]
 pub struct Currencies {
     takes_cards: bool,
@@ -79,8 +80,8 @@ impl Provider {
         self.0.as_deref().ok_or(Error::Off)
     }
 
-    /// Starts a payment of this amount, which waits for the customer's card. Within a second, the same order, attempt and
-    /// amount start one payment. A payment whose answer was lost holds nothing, because no customer has its secret.
+    /// Starts a payment of this amount, which waits for the customer's card. Within a second, the same order, attempt
+    /// and amount start one payment. A payment whose answer was lost holds nothing, because no customer has its secret.
     ///
     /// # Errors
     /// [`Error::TooSmall`] if the amount is below the provider's minimum. The provider did not answer, or refused for
@@ -97,8 +98,8 @@ impl Provider {
         self.on()?.look_at(intent).await
     }
 
-    /// Carries out a command. A capture or a void has its effect once, because of the state of the intent. A refund has it
-    /// once for each number, because that is a part of its idempotency key.
+    /// Carries out a command. A capture or a void has its effect once, because of the state of the intent. A refund has
+    /// it once for each number, because that is a part of its idempotency key.
     ///
     /// # Errors
     /// [`Error::Failed`] if the provider keeps its failure under the key, so that a refund needs another number.

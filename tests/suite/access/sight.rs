@@ -118,8 +118,8 @@ async fn disputed(ada: &mut Witness) {
     ada.get(&format!("/orders/{}", order_id(&order))).await;
 }
 
-/// Fields that other tests cover: an order is delayed if its message is a dead letter (`drain.rs`), and the price of shipping
-/// goes back with the last unit (`returns/allowances.rs`).
+/// Fields that other tests cover: an order is delayed if its message is a dead letter (`drain.rs`), and the price of
+/// shipping goes back with the last unit (`returns/allowances.rs`).
 const SHOWN_ELSEWHERE: [(&str, &str); 2] = [("QueuedOrder", "delayedAt"), ("Allowance", "shipping")];
 
 /// Requests for fields that the sample events do not show: optional fields, an order that is refused after it was

@@ -55,8 +55,8 @@ async fn an_order_that_is_not_paid_or_is_cancelled_has_nothing_to_give_back() {
     invariants::hold(&shop).await;
 }
 
-/// Each row says whether the shop gives the price of shipping back, the units that are returned one after the other, and
-/// what each return brings back.
+/// Each row says whether the shop gives the price of shipping back, the units that are returned one after the other,
+/// and what each return brings back.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_price_of_shipping_goes_back_with_the_last_unit() {
     for (setting, returns, amounts) in [

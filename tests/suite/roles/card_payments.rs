@@ -92,7 +92,8 @@ async fn lapsed(shop: &Shop) {
     credited(shop).await;
 }
 
-/// Staff give amounts back: of gift cards, of a transfer, and all of what lapsed. An unpaid order has nothing to give back.
+/// Staff give amounts back: of gift cards, of a transfer, and all of what lapsed. An unpaid order has nothing to give
+/// back.
 async fn credited(shop: &Shop) {
     let mut by_gift_card = things(1);
     by_gift_card["giftCards"] = json!(["GIFT-FOR-ADA"]);
@@ -115,8 +116,8 @@ async fn credited(shop: &Shop) {
     }
 }
 
-/// Nobody told of these unpaid orders, and their time is over: one is captured and refunded in part, and somebody has changed
-/// the amount of the other.
+/// Nobody told of these unpaid orders, and their time is over: one is captured and refunded in part, and somebody has
+/// changed the amount of the other.
 async fn looked_at_late(shop: &Shop) {
     let [captured, changed] = [order(shop, "captured unseen").await, order(shop, "changed unseen").await];
     for order in [&captured, &changed] {

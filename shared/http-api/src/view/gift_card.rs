@@ -27,8 +27,8 @@ struct EntryView {
     at: Timestamp,
     /// Captured, or refunded because the order was cancelled.
     status: PaymentStatus,
-    /// The part that is back on the card because units were cancelled or returned, or an amount was given back. Absent if
-    /// it is zero.
+    /// The part that is back on the card because units were cancelled or returned, or an amount was given back. Absent
+    /// if it is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     returned: Option<Money>,

@@ -16,8 +16,8 @@ pub use provider::{Command, Dispute, Held, Progress, ProviderPayment};
 
 /// The card payment of an invoice, for what the gift cards leave: two books, and what the shop wants of both together.
 ///
-/// One book is the provider's, of which [`provider`](Self::provider) is the last look. The other one is kept by staff: a
-/// bank transfer or another payment, and the refunds that they made themselves.
+/// One book is the provider's, of which [`provider`](Self::provider) is the last look. The other one is kept by staff:
+/// a bank transfer or another payment, and the refunds that they made themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardPayment {
@@ -28,11 +28,12 @@ pub struct CardPayment {
     /// Whether the order was cancelled because it was not paid in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
-    /// The part of `amount` that is credited, because units were cancelled or returned, or an amount was given back. In minor
-    /// units; it only grows.
+    /// The part of `amount` that is credited, because units were cancelled or returned, or an amount was given back. In
+    /// minor units; it only grows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub credited: i64,
-    /// The part of `amount` that staff decided to go without, in minor units. It shrinks only if a disputed amount comes back.
+    /// The part of `amount` that staff decided to go without, in minor units. It shrinks only if a disputed amount
+    /// comes back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written_off: i64,
     /// The payment at the provider. Absent until the customer starts to pay.
@@ -57,7 +58,8 @@ pub struct Transfer {
 }
 
 impl CardPayment {
-    /// So many seconds after a refund failed, it is certain that the provider has not made it, if a look does not find it.
+    /// So many seconds after a refund failed, it is certain that the provider has not made it, if a look does not find
+    /// it.
     pub const SURE_AFTER: u32 = 5 * 60;
 
     /// A payment of this amount that the customer has not started.
@@ -161,8 +163,8 @@ impl CardPayment {
         !self.cancelled && !is_disputed && (self.missing() == 0 || self.state() == PaymentState::Authorized)
     }
 
-    /// Whether the customer has paid: the provider has reserved or captured money, also if it is gone since, or staff have
-    /// received it. Or nothing is left to pay.
+    /// Whether the customer has paid: the provider has reserved or captured money, also if it is gone since, or staff
+    /// have received it. Or nothing is left to pay.
     pub fn was_paid(&self) -> bool {
         self.received() > 0 || self.is_secured() || self.held().progress == Progress::Released
     }
@@ -240,17 +242,18 @@ impl CardPayment {
         next.written_off -= (before.disputed - held.disputed).clamp(0, next.written_off.max(0));
         let most = next.due().min(held.kept());
         if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > most) {
-            // Somebody else has refunded it meanwhile. The number stays: under it, the provider makes at most one refund.
+            // Somebody else has refunded it meanwhile. The number stays: under it, the provider makes at most one
+            // refund.
             provider.refunding = most;
             provider.refund -= u32::from(most == 0);
         }
         next.with_next_refund()
     }
 
-    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture for good,
-    /// and staff decide. Without one it failed. A refund that failed may have been made all the same, and its idempotency key
-    /// keeps the failure: it is asked for again, and gets another number if it fails [`SURE_AFTER`](Self::SURE_AFTER) seconds
-    /// after the first time.
+    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture
+    /// for good, and staff decide. Without one it failed. A refund that failed may have been made all the same, and its
+    /// idempotency key keeps the failure: it is asked for again, and gets another number if it fails
+    /// [`SURE_AFTER`](Self::SURE_AFTER) seconds after the first time.
     #[must_use]
     pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();

@@ -34,8 +34,8 @@ pub struct Credit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Allowance {
-    /// The hash of the idempotency key. Absent if this is the price of shipping, which goes back with the last unit of an
-    /// order that is returned as a whole.
+    /// The hash of the idempotency key. Absent if this is the price of shipping, which goes back with the last unit of
+    /// an order that is returned as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<RequestHash>,
     /// In minor units.

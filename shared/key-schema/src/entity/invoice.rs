@@ -51,8 +51,8 @@ pub enum Payment {
         code: GiftCardCode,
         amount: Money,
         status: PaymentStatus,
-        /// The part of `amount` that is back on the card, because units were cancelled or returned, or an amount was given
-        /// back. In minor units; it only grows.
+        /// The part of `amount` that is back on the card, because units were cancelled or returned, or an amount was
+        /// given back. In minor units; it only grows.
         #[serde(default, skip_serializing_if = "is_zero")]
         credited: i64,
     },
@@ -88,8 +88,8 @@ pub enum PaymentState {
     Voided,
     /// The customer did not pay in time, or the authorization expired before it was captured.
     Expired,
-    /// Money must be refunded: the order is cancelled, units were cancelled or returned, or an amount is given back. Or the
-    /// payment came twice.
+    /// Money must be refunded: the order is cancelled, units were cancelled or returned, or an amount is given back. Or
+    /// the payment came twice.
     RefundDue,
     /// All that was paid was refunded.
     Refunded,

@@ -203,8 +203,8 @@ impl Order {
         is_left.then_some(price)
     }
 
-    /// The taxes in what is credited of the order, which has these lines: a rate each, the lowest first. Units have the rates
-    /// of their lines, and allowances are spread over what is left of all rates.
+    /// The taxes in what is credited of the order, which has these lines: a rate each, the lowest first. Units have the
+    /// rates of their lines, and allowances are spread over what is left of all rates.
     pub fn credited_taxes(&self, lines: &[OrderLine]) -> Vec<RateTax> {
         let rates = self.taxes(lines);
         let of_rate = |rate| {

@@ -5,8 +5,8 @@ use key_schema::value::{Money, RequestHash, Timestamp};
 
 use super::{AllowanceRequest, Denial, Step, next_version, with_order};
 
-/// Gives a part of what the customer paid back, because something was wrong with the order, for example. An order that is not
-/// paid, or is cancelled, has nothing to give back.
+/// Gives a part of what the customer paid back, because something was wrong with the order, for example. An order that
+/// is not paid, or is cancelled, has nothing to give back.
 ///
 /// The same request again changes nothing.
 pub fn allow(whole: &WholeOrder, request: AllowanceRequest<'_>, now: Timestamp) -> Step {

@@ -89,13 +89,14 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
     Step::To(Box::new(next))
 }
 
-/// Cancels the order if it is not paid, was placed at or before `deadline`, and cannot be paid at the provider any more.
+/// Cancels the order if it is not paid, was placed at or before `deadline`, and cannot be paid at the provider any
+/// more.
 pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
     expire_if(is_unpaid(whole, deadline), whole, now)
 }
 
-/// Cancels the order if it was placed at or before `deadline`, is PAID by a payment that lapsed, and cannot be paid at the
-/// provider any more. An order that is shipped keeps waiting for its money.
+/// Cancels the order if it was placed at or before `deadline`, is PAID by a payment that lapsed, and cannot be paid at
+/// the provider any more. An order that is shipped keeps waiting for its money.
 pub fn expire_lapsed(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
     expire_if(is_lapsed(whole, deadline), whole, now)
 }

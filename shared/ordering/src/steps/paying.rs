@@ -19,7 +19,8 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
     }
     let provider = ProviderPayment {
         amount: Some(amount.amount()).filter(|amount| *amount != card.amount.amount()),
-        // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have been.
+        // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have
+        // been.
         capture_requested: card.provider.as_ref().is_some_and(|provider| provider.capture_requested),
         ..ProviderPayment::new(intent.clone(), attempt)
     };
@@ -27,8 +28,8 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
 }
 
 /// Records what the payment provider was seen to hold of an intent, with the number of the newest refund that Till made
-/// there. A pending order becomes paid once the payment is authorized or captured, also if the money is gone again. If the
-/// order is cancelled, a captured payment is due for refund.
+/// there. A pending order becomes paid once the payment is authorized or captured, also if the money is gone again. If
+/// the order is cancelled, a captured payment is due for refund.
 ///
 /// Another intent than the order's newest changes nothing, because an intent is replaced only after it ended. Another
 /// amount is refused.
@@ -56,8 +57,8 @@ pub fn observe_payment(
     if next == *whole { Step::Stay } else { Step::To(Box::new(next)) }
 }
 
-/// Records that the payment provider did not do what it was asked for: see [`CardPayment::failed`]. If something else is to
-/// be done by now, nothing changes.
+/// Records that the payment provider did not do what it was asked for: see [`CardPayment::failed`]. If something else
+/// is to be done by now, nothing changes.
 pub fn fail_command(whole: &WholeOrder, command: Command, code: Option<&str>, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     let next = card.failed(command, code, now);
@@ -76,11 +77,11 @@ pub fn request_capture(whole: &WholeOrder) -> Step {
     }
 }
 
-/// Records that the bank has, under `reference`, what is missing of the card payment. A pending order becomes paid. If the
-/// order is cancelled, the payment came too late: it is recorded, and a refund is due.
+/// Records that the bank has, under `reference`, what is missing of the card payment. A pending order becomes paid. If
+/// the order is cancelled, the payment came too late: it is recorded, and a refund is due.
 ///
-/// The same reference again changes nothing. A different one is refused if nothing is missing, because it would be a second
-/// payment. So is another `amount`.
+/// The same reference again changes nothing. A different one is refused if nothing is missing, because it would be a
+/// second payment. So is another `amount`.
 pub fn capture(whole: &WholeOrder, reference: &str, amount: Option<Money>, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     let is_late = card.cancelled && card.received() == 0;
@@ -124,9 +125,9 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
     said.filter(|said| *said != amount).map(|_| Step::Deny(Denial::OtherAmount(amount)))
 }
 
-/// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost, or
-/// somebody refunded it in the provider's dashboard. If nothing is missing, nothing changes. An unpaid order is refused: it is
-/// cancelled instead.
+/// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
+/// or somebody refunded it in the provider's dashboard. If nothing is missing, nothing changes. An unpaid order is
+/// refused: it is cancelled instead.
 pub fn write_off(whole: &WholeOrder) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     match whole.work() {

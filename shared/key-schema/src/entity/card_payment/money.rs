@@ -17,9 +17,9 @@ pub enum Work {
     Refund,
     /// Staff answer the bank in the provider's dashboard. The payment leaves the list once the dispute is closed.
     Dispute,
-    /// Money is missing that came in before: a dispute was lost, or somebody refunded it in the provider's dashboard. Or the
-    /// provider refuses to capture what it has reserved. Staff record another payment (`POST /invoices/{invoiceId}/payments`), write it off
-    /// (`POST /invoices/{invoiceId}/write-offs`), or cancel the order.
+    /// Money is missing that came in before: a dispute was lost, or somebody refunded it in the provider's dashboard.
+    /// Or the provider refuses to capture what it has reserved. Staff record another payment (`POST
+    /// /invoices/{invoiceId}/payments`), write it off (`POST /invoices/{invoiceId}/write-offs`), or cancel the order.
     Missing,
     /// The authorization ended before the capture, and the customer has to pay again. Staff may do what they do about
     /// missing money.
@@ -33,7 +33,8 @@ impl CardPayment {
         self.agreed().max(0)
     }
 
-    /// The amount that the shop is to have in the end. Below zero if staff wrote off what they returned beyond the payment.
+    /// The amount that the shop is to have in the end. Below zero if staff wrote off what they returned beyond the
+    /// payment.
     fn agreed(&self) -> i64 {
         let owed = if self.cancelled { 0 } else { self.amount.amount() - self.credited };
         owed - self.written_off

@@ -33,8 +33,8 @@ pub struct ProviderPayment {
     /// When the provider first failed at the refund that is under way. It may be carried out all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refund_failed_at: Option<Timestamp>,
-    /// The provider's code for why it refuses, for good, to refund what is due, or to capture. Staff have to do something
-    /// else.
+    /// The provider's code for why it refuses, for good, to refund what is due, or to capture. Staff have to do
+    /// something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The number of times that another holding was recorded. So no two writes of a payment are alike.

@@ -23,8 +23,8 @@ fn captured(refunded: i64) -> Held {
     Held { captured: WHOLE, refunded, ..Held::of(Progress::Captured) }
 }
 
-/// What a provider may be seen to hold of one intent of 1,000, one look after another: the intent is open, and then ends
-/// or is captured. After that, what is refunded and disputed may fall as well as grow; what failed only grows.
+/// What a provider may be seen to hold of one intent of 1,000, one look after another: the intent is open, and then
+/// ends or is captured. After that, what is refunded and disputed may fall as well as grow; what failed only grows.
 fn any_looks() -> impl Strategy<Value = Vec<Held>> {
     use Progress::{Authorized, Captured, Declined, Ended, Released, Started};
     let open = vec(select(vec![Started, Declined, Authorized]).prop_map(Held::of), 0..3);
@@ -70,8 +70,8 @@ fn after(card: &CardPayment, looks: &[Held]) -> CardPayment {
 }
 
 proptest! {
-    /// A provider that carries out each command ends at a payment that needs none, and holds what the shop wants. What it
-    /// refuses for good is left to staff.
+    /// A provider that carries out each command ends at a payment that needs none, and holds what the shop wants. What
+    /// it refuses for good is left to staff.
     #[test]
     fn commands_end_and_nothing_is_left_to_do_but_for_staff(
         card in any_payment(), looks in any_looks(), refuses: bool,
@@ -109,7 +109,8 @@ proptest! {
         prop_assert!(is_disputed || closed.work().is_none(), "{closed:?}");
     }
 
-    /// A refund keeps its number and its amount until the provider has it, refuses it, or no such amount is due any more.
+    /// A refund keeps its number and its amount until the provider has it, refuses it, or no such amount is due any
+    /// more.
     #[test]
     fn one_refund_is_under_way_at_a_time(card in any_payment(), looks in any_looks(), credited in 0..=WHOLE) {
         let card = after(&card, &looks);

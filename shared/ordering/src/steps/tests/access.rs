@@ -138,7 +138,8 @@ impl Names {
             Transition::ExpireLapsed { deadline: at(5) },
         ];
         changes.extend(whole.invoice.card().into_iter().flat_map(|card| self.payments(whole, card)));
-        // Troubles at the provider multiply the states, and ask no more of the other changes than a payment that lapsed.
+        // Troubles at the provider multiply the states, and ask no more of the other changes than a payment that
+        // lapsed.
         if whole.invoice.card().is_some_and(is_troubled) {
             return changes;
         }
