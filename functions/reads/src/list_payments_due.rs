@@ -10,8 +10,8 @@ use table::{Every, Reader, StatusShards};
 pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
     .summary(
         "The orders about whose payment something is to be done, the longest due first. `work` says what: a capture, \
-             void or refund that Till asks of the provider by itself, a refund that staff owe, a dispute to answer, money \
-             that is missing, or an authorization that lapsed.",
+             void or refund that Till asks of the provider by itself, a refund that staff owe, a dispute to answer, \
+             money that is missing, or an authorization that lapsed.",
     )
     .limit(50, 100)
     .access(&[Access::query(PAYMENTS_DUE)])

@@ -13,8 +13,8 @@ use crate::{changed, units};
 pub const ROUTE: Route = Route::post("/returns/{returnId}/receipt", Scope::Admin)
     .summary(
         "Record, once, that a return was received or refused. If it was received, the customer is credited for its \
-             units, and for the last ones of the order with the price of shipping: gift cards have their share at once, \
-             and a payment that was captured becomes refundDue.",
+             units, and for the last ones of the order with the price of shipping: gift cards have their share at \
+             once, and a payment that was captured becomes refundDue.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::RECEIVE_RETURN)

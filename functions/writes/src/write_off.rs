@@ -13,8 +13,8 @@ use crate::changed;
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/write-offs", Scope::Admin)
     .summary(
         "Decide, once, that the shop goes without the money that it misses of a paid order: the authorization \
-             lapsed, a dispute was lost, somebody refunded the payment in the provider's dashboard, or the provider refuses \
-             the capture. The order can then be shipped. If nothing is missing, nothing changes.",
+             lapsed, a dispute was lost, somebody refunded the payment in the provider's dashboard, or the provider \
+             refuses the capture. The order can then be shipped. If nothing is missing, nothing changes.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)

@@ -126,8 +126,8 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
 }
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
-/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is missing, nothing changes. An unpaid order is
-/// refused: it is cancelled instead.
+/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is
+/// missing, nothing changes. An unpaid order is refused: it is cancelled instead.
 pub fn write_off(whole: &WholeOrder) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     match whole.work() {
