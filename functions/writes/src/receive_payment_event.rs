@@ -4,7 +4,6 @@
 //! the provider, and records what it holds.
 
 use http_api::{Answer, Example, Kind, Problem, Route, Scope, SignedBody};
-use key_schema::entity::{Dispute, Work};
 use key_schema::value::{IntentId, OrderId, Timestamp};
 use lambda::Measure;
 use payments::{Cashier, Error, Failed, Notice, Provider, Seen};
@@ -55,25 +54,14 @@ pub async fn handle(
     }
 }
 
-/// Tells staff of what they have to act on. The message may be about an earlier attempt: by now that has ended, and
-/// holds no money.
+/// Refuses a message of a payment that is not the order's and holds money. An earlier attempt of the order has ended, and
+/// holds none.
 async fn compare(provider: &Provider, order: &OrderId, intent: &IntentId, seen: &Seen) -> Answer<()> {
     match seen.intent.as_ref().filter(|newest| newest.id == *intent) {
         None if look_at(provider, intent).await?.held.is_some() => {
             Err(mismatch(order, intent, "The payment is not that of the order."))
         }
-        None => Ok(()),
-        Some(newest) => {
-            if newest.held.dispute == Some(Dispute::Open) {
-                error!(%order, %intent, "the customer's bank disputes a payment");
-                lambda::metrics(&[("PaymentsDisputed", Measure::Count(1))]);
-            }
-            if newest.held.failed > 0 && seen.whole.work() == Some(Work::Refund) {
-                error!(%order, %intent, amount = newest.held.failed, "a refund has failed at the payment provider");
-                lambda::metrics(&[("RefundsFailed", Measure::Count(1))]);
-            }
-            Ok(())
-        }
+        _ => Ok(()),
     }
 }
 

@@ -22,7 +22,7 @@ const STEADY: [&str; 4] = [RECONCILE, EXPIRE, NUMBER, SETTLE];
 
 /// The metrics that functions emit: those of drain-writes, expire-orders, receive-payment-event, reconcile-counts and
 /// settle-payments.
-const METRICS: Decimal = dec!(21);
+const METRICS: Decimal = dec!(20);
 
 /// The metrics that index-products emits, if products are indexed for search.
 const SEARCH_METRICS: Decimal = dec!(2);

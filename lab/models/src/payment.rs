@@ -410,11 +410,11 @@ impl State {
     /// staff can then close what is left, each thing with one request.
     fn settles(&self, bug: Option<Bug>) -> bool {
         let mut state = self.clone();
-        state.books.land();
         if let Some(intent) = state.newest() {
             state.books.suffer(&intent, Trouble::Disputes(Dispute::Lost));
         }
         for _ in 0..4 {
+            state.books.land();
             state.look(bug);
             for _ in 0..3 {
                 state.settle(bug);

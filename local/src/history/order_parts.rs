@@ -175,8 +175,18 @@ impl CardRecord {
 
 impl ProviderRecord {
     fn of(provider: ProviderPayment) -> Self {
-        let ProviderPayment { intent, attempt, amount, capture_requested, refund, refunding, refused, looks: _, held } =
-            provider;
+        let ProviderPayment {
+            intent,
+            attempt,
+            amount,
+            capture_requested,
+            refund,
+            refunding,
+            refund_failed_at: _,
+            refused,
+            looks: _,
+            held,
+        } = provider;
         let Held { progress, captured, refunded, failed, disputed, dispute } = held;
         Self {
             intent,
@@ -212,7 +222,18 @@ impl ProviderRecord {
             dispute,
         } = self;
         let held = Held { progress, captured, refunded, failed, disputed, dispute };
-        ProviderPayment { intent, attempt, amount, capture_requested, refund, refunding, refused, looks: 0, held }
+        ProviderPayment {
+            intent,
+            attempt,
+            amount,
+            capture_requested,
+            refund,
+            refunding,
+            refund_failed_at: None,
+            refused,
+            looks: 0,
+            held,
+        }
     }
 }
 

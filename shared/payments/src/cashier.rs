@@ -8,9 +8,9 @@
 //! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the
 //! state of the intent. A refund has a number, which the table has before the provider is asked.
 
-use key_schema::entity::{CardPayment, Command, WholeOrder};
+use key_schema::entity::{CardPayment, Command, WholeOrder, Work};
 use key_schema::value::{OrderId, Timestamp};
-use lambda::{Failure, Remedy, Retries};
+use lambda::{Failure, Measure, Remedy, Retries};
 use ordering::steps::Transition;
 use ordering::{Lifecycle, Target, Transitioned};
 use table::{Budget, Reader};
@@ -104,6 +104,7 @@ impl Cashier {
 
     /// The same, unless the order has changed since it was read: then `None`.
     async fn look_once(&self, whole: WholeOrder, budget: Budget) -> Result<Option<Seen>, Failed> {
+        let before = whole.work();
         let newest = whole.invoice.card().and_then(|card| card.provider.as_ref());
         let Some(newest) = newest else { return Ok(Some(Seen { whole, intent: None })) };
         let intent = self.provider.look_at(&newest.intent).await?;
@@ -112,6 +113,7 @@ impl Cashier {
         let observed = Transition::ObservePayment { intent: id, amount, held, newest_refund };
         match self.orders.change_as_read(whole, observed, budget).await {
             Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
+                tell_staff(before, &whole);
                 Ok(Some(Seen { whole, intent: Some(intent) }))
             }
             Ok(Some(_)) => Err(Failed::Differs),
@@ -214,16 +216,14 @@ impl Cashier {
     /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call
     /// tries again what failed.
     async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
+        error!(%order, ?command, %error, "the payment provider has not carried out a command");
         let failed = Transition::FailCommand { command, code: error.code() };
-        self.orders.change(Target::Order(order), failed, budget).await?;
-        match (command, error.code()) {
-            (Command::Refund { .. } | Command::Capture { .. }, Some(code)) => {
-                error!(%order, ?command, code, %error, "the payment provider refuses: staff have to do something else");
-                lambda::metrics(&[("RefundsRefused", lambda::Measure::Count(1))]);
-                Ok(())
-            }
-            _ => Err(error.into()),
+        let changed = self.orders.change(Target::Order(order), failed, budget).await?;
+        let is_refused = error.code().is_some() && command != Command::Void;
+        if let Transitioned::Done(whole) = &changed {
+            tell_staff(Some(Work::Provider), whole);
         }
+        if is_refused { Ok(()) } else { Err(error.into()) }
     }
 
     /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or
@@ -253,5 +253,14 @@ impl Cashier {
             }
         }
         Err(Failed::StillDue)
+    }
+}
+
+/// Sounds the alarm `PaymentsNeedStaff` if staff have to do something about a payment that they had not to do before.
+fn tell_staff(before: Option<Work>, whole: &WholeOrder) {
+    let work = whole.work().filter(|work| matches!(work, Work::Dispute | Work::Missing | Work::Refund));
+    if work.is_some() && work != before {
+        error!(order = %whole.order.order_id, ?work, "staff have to look at a payment");
+        lambda::metrics(&[("PaymentsForStaff", Measure::Count(1))]);
     }
 }

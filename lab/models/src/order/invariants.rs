@@ -145,11 +145,6 @@ fn of_the_changes() -> Vec<Property<Shop>> {
                     && made(request, |it| it == Transition::Advance { to: OrderStatus::Delivered, captures: true })
             })
         }),
-        Property::always("no captured payment is void", |shop: &Shop, state: &State| {
-            let books = Books::of(&state.table);
-            shop.keys()
-                .all(|request| !matches!(books.bank_card(&shop.id(request)), Some((PaymentState::Voided, Some(_)))))
-        }),
         Property::always("no report of a recorded payment is refused", |shop: &Shop, state: &State| {
             state.changes().all(|(request, transition, answer)| {
                 let is_report = matches!(transition, Transition::Capture { .. });

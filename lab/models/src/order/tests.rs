@@ -38,11 +38,11 @@ fn every_known_bug_is_found() {
         (copies(), Bug::UnansweredIsCancelled, arrives),
         (shipment(), Bug::VersionIsNotChecked, supplied),
         (shipment(), Bug::VersionIsNotChecked, "a reported change exists"),
-        (payment(), Bug::NothingIsChecked, "no captured payment is void"),
+        (payment(), Bug::NothingIsChecked, "every order is complete and adds up"),
         (payment(), Bug::PutBackIsApart, supplied),
         (payment(), Bug::CancellationIsOverlooked, supplied),
         (payment(), Bug::CancellationIsOverlooked, "a reported change exists"),
-        (payment(), Bug::TornReadIsBelieved, "no report of a recorded payment is refused"),
+        (payment(), Bug::TornReadIsBelieved, "at most one request is answered that it changed the status"),
     ];
     for (shop, bug, invariant) in invariants {
         let begin = Instant::now();
