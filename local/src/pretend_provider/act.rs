@@ -104,6 +104,8 @@ pub enum Answer {
     LockTimeout,
     /// 409.
     IdempotencyKeyInUse,
+    /// 400, for good.
+    Refused,
     /// None: the connection is cut after the work was done.
     Cut,
     /// The usual answer after some seconds. Until then, the idempotency key is in use.
@@ -168,6 +170,7 @@ impl Answer {
             Self::RateLimit => Some(Refused::rate_limit()),
             Self::LockTimeout => Some(Refused::lock_timeout()),
             Self::IdempotencyKeyInUse => Some(Refused::key_in_use()),
+            Self::Refused => Some(Refused::new(400, Some("amount_too_small"), "The amount is too small.")),
             Self::ServerErrorAfterwards | Self::Cut | Self::Slow | Self::RefundFails => None,
         }
     }

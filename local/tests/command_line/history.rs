@@ -54,7 +54,7 @@ fn history() -> String {
     for id in 0..200 {
         writeln!(
             lines,
-            r#"{{"type":"order","orderId":"o{id}","customerId":"c{}","status":"DELIVERED","placedAt":"2020-05-01","lines":[{{"productId":"tea","name":"Tea","quantity":1,"unitPrice":{{"amount":450,"currency":"EUR"}}}}],"total":{{"amount":450,"currency":"EUR"}},"card":{{"amount":{{"amount":450,"currency":"EUR"}},"status":"captured","reference":"bank-{id}"}}}}"#,
+            r#"{{"type":"order","orderId":"o{id}","customerId":"c{}","status":"DELIVERED","placedAt":"2020-05-01","lines":[{{"productId":"tea","name":"Tea","quantity":1,"unitPrice":{{"amount":450,"currency":"EUR"}}}}],"total":{{"amount":450,"currency":"EUR"}},"card":{{"amount":{{"amount":450,"currency":"EUR"}},"transfer":{{"reference":"bank-{id}","amount":450}}}}}}"#,
             id % 30
         )
         .unwrap();

@@ -121,9 +121,24 @@ impl Shop {
         Reply { status, headers: [].into(), body: answer.json().await.expect("JSON") }
     }
 
-    /// Makes every payment that is due older than the time that the schedule leaves to the queue, directly in the table.
+    /// Makes every payment that is due, and every failure of a refund, older than the times for which the schedule leaves
+    /// them alone, directly in the table.
     pub async fn age_payments_due(&self) {
         self.date_payments_due("2026-01-01T00:00:00.000Z").await;
+        for invoice in self.dump().await.iter().filter(|item| item["EntityType"]["S"] == "invoice") {
+            let payments = invoice["payments"]["L"].as_array().into_iter().flatten().enumerate();
+            let failed = payments.filter(|(_, it)| it["M"]["provider"]["M"]["refundFailedAt"].is_object());
+            for path in failed.map(|(at, _)| format!("payments[{at}].provider.refundFailedAt")) {
+                let update = json!({
+                    "TableName": self.table(),
+                    "Key": { "PK": invoice["PK"], "SK": invoice["SK"] },
+                    "UpdateExpression": format!("SET {path} = :at"),
+                    "ConditionExpression": format!("attribute_exists({path})"),
+                    "ExpressionAttributeValues": { ":at": { "S": "2026-01-01T00:00:00.000Z" } },
+                });
+                _ = self.call_as(OPERATOR, self.dynamodb_url(), "DynamoDB_20120810.UpdateItem", &update).await;
+            }
+        }
     }
 
     /// Makes all marks this many days old, directly in the table.

@@ -81,6 +81,10 @@ async fn an_order_that_its_customer_has_paid_does_not_expire_although_nobody_tol
     let [paid, open] = [order(&shop, "paid").await, order(&shop, "open").await];
     shop.pay(&paid, VISA).await;
     let payment = shop.start_payment(&open).await.expect(200);
+    // The customer paid in the moment in which the intent was voided.
+    let released = order(&shop, "released").await;
+    shop.pay(&released, VISA).await;
+    act(&shop, Act::Cancel { intent: shop.intent(&released).id });
     for order in [&paid, &open] {
         shop.age(order).await;
     }
@@ -95,6 +99,9 @@ async fn an_order_that_its_customer_has_paid_does_not_expire_although_nobody_tol
     );
     assert_eq!(shop.intent(&open).status, Status::Canceled);
     assert_eq!(shop.confirm(&payment, VISA).await.0, 400, "the customer can pay no more");
+    shop.age(&released).await;
+    assert_eq!(shop.expire().await["expired"], 0);
+    assert_eq!((shop.admin().status(&released).await, work(&shop).await), (json!("PAID"), vec![json!("lapsed")]));
     invariants::hold(&shop).await;
 }
 
@@ -143,7 +150,13 @@ async fn a_refund_that_fails_is_paid_by_staff_and_never_again_by_the_provider() 
     shop.await_payment(&order, "refundDue").await;
     assert_eq!((sweep(&shop).await["failed"].clone(), work(&shop).await), (json!(0), vec![json!("refund")]));
     let invoice = format!("/invoices/{}/refunds", invoice_id(&order));
-    shop.admin().post(&invoice, json!({ "reference": "back-1" })).await.expect(200);
+    let record =
+        async |amount: Value| shop.admin().post(&invoice, json!({ "reference": "back-1", "amount": amount })).await;
+    let refused = record(eur(2000)).await.problem(Kind::InvalidTransition);
+    assert_eq!(refused["amount"], eur(1000), "what staff paid is not what is due");
+    record(eur(1000)).await.expect(200);
+    record(eur(1000)).await.expect(200);
+    record(eur(2000)).await.problem(Kind::InvalidTransition);
     assert_eq!((work(&shop).await, refunds(&shop, &order)), (Vec::new(), Vec::new()));
     // The next credit is refunded by the provider again.
     cancel(&shop, &order).await;
@@ -216,6 +229,41 @@ async fn a_dispute_that_the_shop_wins_leaves_nothing_to_do() {
     until("it is won", async || work(&shop).await.is_empty()).await;
     shop.admin().advance(&order, "SHIPPED").await.expect(200);
     assert_eq!(card(&shop, &order).await["dispute"], "won");
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schedule_sees_what_no_message_told_of_work_that_staff_have() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    let dispute = act(&shop, Act::Dispute { intent: shop.intent(&order).id, amount: None, inquiry: false });
+    let dispute = dispute["id"].as_str().expect("an id").to_owned();
+    until("staff are told", async || work(&shop).await == ["dispute"]).await;
+    silence(&shop);
+    act(&shop, Act::UpdateDispute { dispute: dispute.clone(), status: DisputeStatus::Lost });
+    sweep(&shop).await;
+    assert_eq!(work(&shop).await, ["missing"]);
+    // What a lost dispute took may come back, also after staff wrote it off. It is the shop's.
+    write_off(&shop, &order).await.expect(200);
+    act(&shop, Act::UpdateDispute { dispute, status: DisputeStatus::Won });
+    shop.start_payment(&order).await;
+    assert_eq!((work(&shop).await, refunds(&shop, &order)), (Vec::<Value>::new(), Vec::new()));
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capture_that_the_provider_refuses_for_good_is_written_off() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    shop.pay(&order, VISA).await;
+    shop.await_payment(&order, "authorized").await;
+    next(&shop, Call::CaptureIntent, Answer::Refused);
+    shop.admin().capture(&order, None).await.expect(200);
+    sweep(&shop).await;
+    assert_eq!(work(&shop).await, ["missing"]);
+    write_off(&shop, &order).await.expect(200);
+    sweep(&shop).await;
+    assert_eq!((work(&shop).await, shop.intent(&order).status), (Vec::<Value>::new(), Status::Canceled));
     invariants::hold(&shop).await;
 }
 

@@ -90,7 +90,6 @@ pub const DELIVER_SHIPMENT: &[Access] = &[
 
 /// [`Transition::Expire`](crate::steps::Transition::Expire).
 pub const EXPIRE: &[Access] = &[
-    Access::delete::<PaymentDue>().in_transactions(),
     Access::put::<PaymentDue>().in_transactions(),
     Access::query(ORDER_BY_ID),
     Access::update::<Discount>().in_transactions(),

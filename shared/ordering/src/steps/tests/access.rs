@@ -7,7 +7,7 @@ use std::mem::discriminant;
 use std::sync::LazyLock;
 
 use key_schema::access::CHANGED;
-use key_schema::entity::{CardPayment, CodeUse, Dispute, Held, LineUnits, Progress};
+use key_schema::entity::{CardPayment, CodeUse, Dispute, Held, LineUnits, Progress, ProviderPayment};
 use key_schema::layout::{Index, Key, entity_at};
 use key_schema::value::{IntentId, OrderId, ReturnId, ShipmentId};
 use table::{Rendered, Write, WriteKind};
@@ -187,8 +187,8 @@ impl Names {
             dispute,
         };
         let owed = captured - card.wanted();
-        let others = [Progress::Started, Progress::Declined, Progress::Authorized, Progress::Ended, Progress::Released];
-        let others = others.map(Held::of);
+        let ended = if whole.order.status == OrderStatus::Pending { Progress::Released } else { Progress::Ended };
+        let others = [Progress::Started, Progress::Declined, Progress::Authorized, ended].map(Held::of);
         let charged = [
             of(0, 0, 0, None),
             of(owed, 0, 0, None),
@@ -230,7 +230,9 @@ fn state(whole: &WholeOrder) -> String {
     let payments: Vec<_> = invoice.payments.iter().map(|payment| (payment.state(), payment.credited() > 0)).collect();
     let card = invoice.card().map(|card| {
         let provider = card.provider.as_ref();
-        let provider = provider.map(|own| (own.held.progress, own.held.kept() > 0, own.is_disputed()));
+        // An order whose payment was released is not pending: from then on, it does not matter why an intent ended.
+        let progress = |own: &ProviderPayment| if own.has_ended() { Progress::Ended } else { own.held.progress };
+        let provider = provider.map(|own| (progress(own), own.held.kept() > 0, own.is_disputed()));
         let asked = card.provider.as_ref().map(|own| (own.capture_requested, own.refunding > 0, own.refused.is_some()));
         let known = (card.transfer.is_some(), card.next_attempt().is_some(), card.written_off > 0);
         (provider, asked, known, card.work(), card.missing() > 0)
