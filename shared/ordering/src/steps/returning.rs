@@ -71,7 +71,7 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
         ReturnVerdict::Accept { .. } => None,
     };
     if known.status != ReturnStatus::Requested {
-        return if is_closed_so(known, verdict, refusal) {
+        return if is_closed_so(known, verdict, refusal.as_deref()) {
             Step::Stay
         } else {
             Step::Deny(Denial::Closed(known.status))
@@ -113,10 +113,10 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     Step::To(Box::new(next))
 }
 
-fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<String>) -> bool {
+fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<&str>) -> bool {
     match verdict {
         ReturnVerdict::Accept { restock, .. } => known.status == ReturnStatus::Received && known.restocked == restock,
-        ReturnVerdict::Refuse { .. } => known.status == ReturnStatus::Refused && known.refusal == refusal,
+        ReturnVerdict::Refuse { .. } => known.status == ReturnStatus::Refused && known.refusal.as_deref() == refusal,
     }
 }
 
