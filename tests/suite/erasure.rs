@@ -1,5 +1,6 @@
 //! The customer's rights: the export of everything about a customer, and the erasure.
 
+mod afterwards;
 mod at_once;
 mod claimed;
 mod exported;

@@ -195,8 +195,12 @@ impl Erasure {
                 (Some(true), Step::Forget) => {
                     let writes = items.into_iter().map(forgetting::of_order).filter_map(Result::transpose);
                     let writes = writes.collect::<Result<Vec<_>, _>>()?;
-                    if writes.is_empty() || self.writer.write_all(writes, self.budget).await?.is_done() {
+                    if writes.is_empty() {
                         return Ok(false);
+                    }
+                    // Read again: somebody may have flagged the order since it was read, which does not change the header.
+                    if self.writer.commit(writes, self.budget).await?.is_done() {
+                        continue;
                     }
                 }
                 (None, _) => {}

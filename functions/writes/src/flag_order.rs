@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
     .summary("Flag an order.")
-    .refuses(&[Kind::NotFound])
+    .refuses(&[Kind::NotFound, Kind::CustomerErased])
     .access(&[Access::check::<Order>(), Access::update::<OrderFlag>().in_transactions()])
     .example(
         Example::at("09:48:40")
@@ -25,8 +25,8 @@ pub struct FlagRequest {
     reason: Name,
 }
 
-/// The flag is an item of its own, written on condition that its order exists. A repeated request changes nothing. A
-/// different reason replaces the flag.
+/// The flag is an item of its own, written on condition that its order exists and is not erased. A repeated request changes
+/// nothing. A different reason replaces the flag.
 pub async fn handle(
     table: Writer,
     Path(order_id): Path<OrderId>,
@@ -36,13 +36,17 @@ pub async fn handle(
     let flag = OrderFlag { order_id, reason: reason.into(), flagged_at: Timestamp::now() };
 
     let is_news = Condition::new("attribute_not_exists(#PK) OR #reason <> :reason").value(":reason", &flag.reason)?;
-    let writes = vec![Write::check(Order::key_of(&flag.order_id), Condition::present()), Write::set(&flag, is_news)?];
+    let takes_texts = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erased)");
+    let writes = vec![Write::check(Order::key_of(&flag.order_id), takes_texts), Write::set(&flag, is_news)?];
     let Commit::Cancelled(causes) = table.commit(writes, budget).await? else {
         return Ok(Replayable::first(Json(flag.into())));
     };
     match <[Cause; 2]>::try_from(causes) {
         Ok([Cause::None, Cause::Condition(Some(existing))]) => {
             Ok(Replayable::again(Json(read_item::<OrderFlag>(existing)?.into())))
+        }
+        Ok([Cause::Condition(Some(_)), _]) => {
+            Err(Problem::new(Kind::CustomerErased, "The order's customer was erased, so it takes no flag."))
         }
         _ => Err(Problem::not_found("order")),
     }

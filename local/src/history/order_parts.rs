@@ -46,6 +46,7 @@ impl OrderRecord {
             delivered_count: _,
             delivered_at,
             imported_at: _,
+            erased,
         } = order.clone();
         let Invoice {
             invoice_id,
@@ -100,6 +101,7 @@ impl OrderRecord {
             returns: returns.iter().map(ReturnRecord::of).collect(),
             shipments: shipments.iter().map(ShipmentRecord::of).collect(),
             flag: flag.clone().map(|OrderFlag { order_id: _, reason, flagged_at }| FlagRecord { reason, flagged_at }),
+            erased,
             due_since: is_marked.then(|| due_since.unwrap_or(changed_at)),
             request_hash: Some(request_hash.as_str().to_owned()),
         }

@@ -79,6 +79,9 @@ pub(super) struct OrderRecord {
     #[schema(max_items = 20)]
     pub shipments: Vec<ShipmentRecord>,
     pub flag: Option<FlagRecord>,
+    /// Whether the customer was erased, so that the order takes no texts any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
     /// The time since which the shop has to act on the payment, or since which the payment lapsed. If absent: `changedAt`.
     pub due_since: Option<Timestamp>,
     /// The hash of the request that placed the order in another table of Till, by which a repeated request is recognised.

@@ -57,6 +57,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "credits",
             "deliveredAt",
             "deliveredCount",
+            "erased",
             "hasAddress",
             "returnCount",
             "returning",

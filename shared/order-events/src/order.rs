@@ -130,8 +130,10 @@ pub struct AmountCredited {
     pub customer_id: CustomerId,
     /// The amount.
     pub amount: Money,
-    /// The reason, as staff wrote it.
-    pub reason: String,
+    /// The reason, as staff wrote it. Absent if the customer was erased before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
     /// The order's version after the change.
     pub version: u64,
 }
@@ -140,14 +142,14 @@ impl AmountCredited {
     /// The event of a change of an order; `None` if it gives nothing back without units. The price of shipping is a
     /// part of what `ReturnReceived` tells.
     pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
-        let newest = after.allowances.get(before.allowances.len()..)?.first()?;
+        let newest = after.allowances.get(before.allowances.len()..)?.first().filter(|newest| newest.key.is_some())?;
         Some(Self {
             id: EventId::of_allowance(&after.order_id, after.version),
             layout_version: LAYOUT_VERSION,
             order_id: after.order_id.clone(),
             customer_id: after.customer_id.clone(),
             amount: Money::nearest(newest.amount, after.total.currency()),
-            reason: newest.reason.clone()?,
+            reason: newest.reason.clone(),
             version: after.version,
         })
     }

@@ -24,6 +24,7 @@ async fn a_tombstone_moves_with_its_orders_and_without_claims() {
     let (_, _, file) = erased().await;
     assert_valid(&file);
     assert!(!file.contains("ada@example.com") && !file.contains("unmistakable"), "{file}");
+    assert!(file.contains("\"erased\":true"), "the order takes no text in the next shop: {file}");
     let next = Shop::open().await;
     let temporary = Temporary::with("erased", &file);
     for _ in 0..2 {

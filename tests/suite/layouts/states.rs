@@ -57,6 +57,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                         delivered_count: 2,
                         pay_later: true,
                         imported_at,
+                        erased: true,
                         ..order
                     },
                 ));

@@ -27,10 +27,12 @@ async fn an_amount_goes_back_once_and_never_more_than_the_customer_paid() {
     assert_eq!(amounts(&credited), [100, 549, 0, 100]);
     assert_eq!(credit(&shop, &order, "one", 100).await.expect(200), credited, "a repetition changes nothing");
     credit(&shop, &order, "one", 200).await.problem(Kind::IdempotencyKeyReused);
+    let dollars = json!({ "amount": { "amount": 100, "currency": "USD" }, "reason": "A scratch on the pot" });
+    let path = format!("/orders/{}/credits", order_id(&order));
+    shop.admin().post_once(&path, "one", dollars).await.problem(Kind::IdempotencyKeyReused);
     let problem = credit(&shop, &order, "two", 800).await.problem(Kind::InvalidTransition);
     assert_eq!(problem["left"], eur(799));
     for wrong in [json!({ "amount": eur(0), "reason": "x" }), json!({ "amount": eur(1) })] {
-        let path = format!("/orders/{}/credits", order_id(&order));
         let headers = [("idempotency-key", "wrong")];
         shop.admin().send(Method::POST, &path, &headers, Some(wrong.to_string())).await.problem(Kind::Validation);
     }

@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 
-/// A customer is erased. Some orders have one text, which is one write: of the order, of the flag or of the return. One
-/// has several, which are a transaction.
+/// A customer is erased. Some orders have one text: in the order, in the flag or in the return. One has several.
 pub async fn erased(shop: &Shop) {
     let zoe = shop.customer("zoe");
     shop.sign_up("zoe").await;

@@ -50,14 +50,14 @@ fn is_of(owner: &CustomerId) -> Result<Condition, Error> {
 /// The writes of [`of_order`].
 pub(super) const OF_ORDER: &[Access] = &[
     Access::delete::<OrderAddress>().in_transactions(),
-    Access::update::<Order>(),
-    Access::update::<OrderFlag>(),
-    Access::update::<Return>(),
-    Access::update::<Shipment>(),
+    Access::update::<Order>().in_transactions(),
+    Access::update::<OrderFlag>().in_transactions(),
+    Access::update::<Return>().in_transactions(),
+    Access::update::<Shipment>().in_transactions(),
 ];
 
 /// The writes that remove what was written by or about the person from an item of an order. Each is conditional on the
-/// item as it was read. None if there is nothing to remove.
+/// item as it was read. None if there is nothing to remove. From then on, the header says that no text may follow.
 pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
     Ok(match item {
         InOrder::Order(order) => {
@@ -68,7 +68,7 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
             for allowance in &mut next.allowances {
                 allowance.reason = None;
             }
-            next.has_address = false;
+            (next.has_address, next.erased) = (false, true);
             if next == order {
                 return Ok(None);
             }

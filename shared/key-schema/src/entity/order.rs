@@ -97,6 +97,10 @@ pub struct Order {
     /// is counted, and has no event of its placing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_at: Option<Timestamp>,
+    /// Whether the order's customer was erased. From then on no text that somebody wrote about the order is stored:
+    /// [`text`](Self::text).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
 }
 
 impl Order {
@@ -142,7 +146,15 @@ impl Order {
             delivered_count: 0,
             delivered_at: None,
             imported_at: None,
+            erased: false,
         }
+    }
+
+    /// What an item of the order stores of a text of a request: nothing if the order is [erased](Self::erased). Every step
+    /// that stores or compares a text takes it from here. It writes the header on condition of its version, so no text
+    /// comes after the erasure.
+    pub fn text(&self, text: Option<&str>) -> Option<String> {
+        text.filter(|_| !self.erased).map(str::to_owned)
     }
 
     /// The discount codes of which this order counts as a use.

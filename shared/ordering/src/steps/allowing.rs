@@ -12,21 +12,22 @@ use super::{AllowanceRequest, Denial, Step, next_version, with_order};
 pub fn allow(whole: &WholeOrder, request: AllowanceRequest<'_>, now: Timestamp) -> Step {
     let AllowanceRequest { key, amount, reason } = request;
     let (order, key) = (&whole.order, Some(RequestHash::of(key.as_str().as_bytes())));
+    let (reason, currency) = (order.text(Some(reason)), order.total.currency());
     if let Some(known) = order.allowances.iter().find(|known| known.key == key) {
-        let is_same = known.amount == amount.amount() && known.reason.as_deref() == Some(reason);
+        let is_same = Money::nearest(known.amount, currency) == amount && known.reason == reason;
         return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
     }
     if matches!(order.status, OrderStatus::Pending | OrderStatus::Cancelled) {
         return Step::Refuse;
     }
-    let left = Money::nearest(order.net_total(), order.total.currency());
+    let left = Money::nearest(order.net_total(), currency);
     if amount.checked_min(left) != Some(amount) {
         return Step::Deny(Denial::TooMuch(left));
     }
     if order.allowances.len() >= Order::MOST_ALLOWANCES {
         return Step::Deny(Denial::TooManyAllowances);
     }
-    let allowance = Allowance { key, amount: amount.amount(), reason: Some(reason.to_owned()), at: now };
+    let allowance = Allowance { key, amount: amount.amount(), reason, at: now };
     Step::To(Box::new(with_allowance(whole, next_version(whole), allowance)))
 }
 

@@ -18,10 +18,10 @@ pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
         _ if whole.order.shipment_count > 0 => Step::Deny(Denial::PartlyShipped),
         _ => {
             let Cancel { cause, reason } = cancel;
+            let reason = whole.order.text(reason);
             let mut next = whole.clone();
             next.order = with_status(whole, OrderStatus::Cancelled, now);
-            next.order.cancellation =
-                Some(Cancellation { at: now, reason: reason.map(str::to_owned), cause: Some(cause) });
+            next.order.cancellation = Some(Cancellation { at: now, reason, cause: Some(cause) });
             let expired = cause == CancellationCause::Unpaid;
             let payments = whole.invoice.payments.iter().cloned();
             next.invoice.payments = payments.map(|payment| Payment::cancelled(payment, expired)).collect();

@@ -14,8 +14,9 @@ use super::{Denial, Receipt, ReturnRequest, ReturnVerdict, Step, credited, next_
 /// The units are set aside: no other return may have them. The same request again finds its return and changes nothing.
 pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Timestamp) -> Step {
     let ReturnRequest { id, lines, reason, within_days } = request;
+    let reason = whole.order.text(reason);
     if let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) {
-        let is_same = known.lines == lines && known.reason.as_deref() == reason;
+        let is_same = known.lines == lines && known.reason == reason;
         return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
     }
     let Some(delivery) = whole.order.delivered_at else { return Step::Refuse };
@@ -43,7 +44,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
         customer_id: whole.order.customer_id.clone(),
         shard: whole.order.shard,
         lines: lines.to_vec(),
-        reason: reason.map(str::to_owned),
+        reason,
         requested_at: now,
         status: ReturnStatus::Requested,
         closed_at: None,
@@ -65,8 +66,16 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) else {
         return Step::Deny(Denial::UnknownReturn);
     };
+    let refusal = match verdict {
+        ReturnVerdict::Refuse { reason } => whole.order.text(Some(reason)),
+        ReturnVerdict::Accept { .. } => None,
+    };
     if known.status != ReturnStatus::Requested {
-        return if is_closed_so(known, verdict) { Step::Stay } else { Step::Deny(Denial::Closed(known.status)) };
+        return if is_closed_so(known, verdict, refusal.as_deref()) {
+            Step::Stay
+        } else {
+            Step::Deny(Denial::Closed(known.status))
+        };
     }
     let (mut next, status) = match verdict {
         ReturnVerdict::Accept { with_shipping, .. } => {
@@ -95,7 +104,7 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
         closed_at: Some(now),
         restocked: matches!(verdict, ReturnVerdict::Accept { restock: true, .. }),
         amount: (status == ReturnStatus::Received).then(|| Money::nearest(credit, whole.order.total.currency())),
-        refusal: if let ReturnVerdict::Refuse { reason } = verdict { Some(reason.to_owned()) } else { None },
+        refusal,
         ..known.clone()
     };
     for own in next.returns.iter_mut().filter(|own| own.return_id == *id) {
@@ -104,12 +113,10 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     Step::To(Box::new(next))
 }
 
-fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>) -> bool {
+fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<&str>) -> bool {
     match verdict {
         ReturnVerdict::Accept { restock, .. } => known.status == ReturnStatus::Received && known.restocked == restock,
-        ReturnVerdict::Refuse { reason } => {
-            known.status == ReturnStatus::Refused && known.refusal.as_deref() == Some(reason)
-        }
+        ReturnVerdict::Refuse { .. } => known.status == ReturnStatus::Refused && known.refusal.as_deref() == refusal,
     }
 }
 

@@ -49,11 +49,12 @@ pub fn advance(whole: &WholeOrder, to: OrderStatus, captures: bool, now: Timesta
 /// The same request again finds its shipment and changes nothing.
 pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timestamp) -> Step {
     let ShipmentRequest { id, lines, carrier, tracking_number, tracking_url, captures } = request;
+    let (tracking_number, tracking_url) = (whole.order.text(tracking_number), whole.order.text(tracking_url));
     if let Some(known) = whole.shipments.iter().find(|known| known.shipment_id == *id) {
         let is_same = lines.map_or(known.all_left, |lines| !known.all_left && known.lines == lines)
             && known.carrier == carrier
-            && known.tracking_number.as_deref() == tracking_number
-            && known.tracking_url.as_deref() == tracking_url;
+            && known.tracking_number == tracking_number
+            && known.tracking_url == tracking_url;
         return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
     }
     if !matches!(whole.order.status, OrderStatus::Paid | OrderStatus::Packing) {
@@ -84,8 +85,8 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
         lines: units,
         all_left: lines.is_none(),
         carrier: carrier.to_owned(),
-        tracking_number: tracking_number.map(str::to_owned),
-        tracking_url: tracking_url.map(str::to_owned),
+        tracking_number,
+        tracking_url,
         shipped_at: now,
         delivered_at: None,
     });

@@ -178,6 +178,7 @@ impl Parts {
                 delivered_count: self.shard,
                 delivered_at: self.until,
                 imported_at: self.until,
+                erased: number % 3 == 0,
                 ..Order::new(order_id(), customer_id(), at, most)
             }),
             Item::OrderItem(OrderItem {
