@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::PaymentDue;
+use key_schema::entity::{PaymentDue, Work};
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
@@ -146,23 +146,31 @@ impl Settler {
         Ok(response)
     }
 
-    /// Settles every payment that has been due for some time.
+    /// Settles every payment that has been due for some time. Then it looks at those that wait for staff or the customer: a
+    /// dispute may have ended, or the customer may have paid again, and no message came.
     async fn sweep(&self, end: Instant) -> Result<Report, Error> {
+        let mut report = Report::default();
+        for is_ours in [true, false] {
+            report.done = self.sweep_once(is_ours, end, &mut report).await?;
+            if !report.done {
+                break;
+            }
+        }
+        measure(report.settled, report.failed);
+        Ok(report)
+    }
+
+    /// Settles the payments for which there is work for the provider, or all others. Returns whether the end of the list
+    /// was reached.
+    async fn sweep_once(&self, is_ours: bool, end: Instant, report: &mut Report) -> Result<bool, Error> {
         let until = Timestamp::now().minus_seconds(YOUNGER);
         let since = TimeRange::parse(None, Some(&until.to_string()))?;
         let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
-        let (mut report, mut due) = (Report::default(), self.reader.sweep(&shards, OF_A_LIST));
-        let mut is_late = false;
-        loop {
-            let Some(Swept { items, unreadable }) = due.next().await? else {
-                report.done = true;
-                break;
-            };
-            report.failed += unreadable;
+        let mut due = self.reader.sweep(&shards, OF_A_LIST);
+        while let Some(Swept { items, unreadable }) = due.next().await? {
+            report.failed += if is_ours { unreadable } else { 0 };
             // One payment that takes long does not hold back the others.
-            // Also what waits for staff: a dispute may have ended, or the customer may have paid again, and no message
-            // came.
-            let due = stream::iter(items);
+            let due = stream::iter(items.into_iter().filter(|mark| (mark.work == Work::Provider) == is_ours));
             let settled =
                 due.map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });
             for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
@@ -170,15 +178,11 @@ impl Settler {
                     Some(Outcome::Settled) => report.settled += 1,
                     Some(Outcome::NotForProvider) => {}
                     Some(Outcome::Failed) => report.failed += 1,
-                    None => is_late = true,
+                    None => return Ok(false),
                 }
             }
-            if is_late {
-                break;
-            }
         }
-        measure(report.settled, report.failed);
-        Ok(report)
+        Ok(true)
     }
 
     /// Settles the payment of an order. One that takes too long fails alone.

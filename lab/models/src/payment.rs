@@ -346,7 +346,10 @@ impl State {
         }
         let id: IntentId = intent.parse().expect("an id");
         let amount = self.books.amounts[intent];
-        self.change(Transition::ObservePayment { intent: &id, amount, held, newest_refund });
+        // Any look may be minutes after the failure. But the provider is not as late as that.
+        let is_sure = self.books.late.is_none() || bug == Some(Bug::Renumbers);
+        let observed = Transition::ObservePayment { intent: &id, amount, held, newest_refund };
+        self.change_at(observed, if is_sure { later() } else { now() });
     }
 
     /// Looks at the provider, and records what it holds.
@@ -392,14 +395,7 @@ impl State {
             Settler::Asks(intent, command) => {
                 if !self.books.carry_out(&intent, command) && bug != Some(Bug::AsksAgain) {
                     self.look(bug);
-                    let failed = Transition::FailCommand { command, code: None };
-                    let asked_before = self.card().provider.as_ref().is_some_and(|it| it.refund_failed_at.is_some());
-                    // The next run is some minutes later. The provider is not as late as that.
-                    let is_later = asked_before && self.books.late.is_none();
-                    self.change_at(failed, if is_later { later() } else { now() });
-                    if bug == Some(Bug::Renumbers) {
-                        self.change_at(failed, later());
-                    }
+                    self.change(Transition::FailCommand { command, code: None });
                 }
                 Settler::Idle
             }
@@ -426,7 +422,7 @@ impl State {
         });
         let is_asked = state.card().command().is_some();
         state.change(Transition::ConfirmRefund { reference: "back", amount: None });
-        state.change(Transition::WriteOff);
+        state.change(Transition::WriteOff { amount: None });
         // What is written off is not wanted, so a payment that the customer began again is void.
         for _ in 0..2 {
             state.look(bug);

@@ -145,8 +145,7 @@ impl UnitsRecord {
 
 impl CardRecord {
     fn of(card: &CardPayment) -> Self {
-        let CardPayment { amount, cancelled: _, expired, credited: _, written_off, provider, transfer, refunds } =
-            card.clone();
+        let CardPayment { amount, expired, written_off, provider, transfer, refunds, .. } = card.clone();
         let record = |Transfer { reference, amount }| TransferRecord { reference, amount };
         Self {
             amount,
@@ -162,12 +161,14 @@ impl CardRecord {
     pub(super) fn entity(&self, cancelled: bool) -> CardPayment {
         let Self { amount, transfer, provider, expired, written_off, refunds } = self.clone();
         let entity = |TransferRecord { reference, amount }| Transfer { reference, amount };
+        let written_off_disputed = provider.as_ref().map_or(0, |own| own.disputed.min(written_off));
         CardPayment {
             amount,
             cancelled,
             expired,
             credited: 0,
             written_off,
+            written_off_disputed,
             provider: provider.map(ProviderRecord::entity),
             transfer: transfer.map(entity),
             refunds: refunds.into_iter().map(entity).collect(),

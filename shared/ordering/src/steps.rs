@@ -143,7 +143,10 @@ pub enum Transition<'a> {
         amount: Option<Money>,
     },
     /// Records that the shop goes without money that it misses: [`write_off`].
-    WriteOff,
+    WriteOff {
+        /// The amount, if the caller says it.
+        amount: Option<Money>,
+    },
 }
 
 impl Transition<'_> {
@@ -168,7 +171,7 @@ impl Transition<'_> {
             Self::Expire { deadline } => expire(whole, deadline, now),
             Self::ExpireLapsed { deadline } => expire_lapsed(whole, deadline, now),
             Self::ConfirmRefund { reference, amount } => confirm_refund(whole, reference, amount),
-            Self::WriteOff => write_off(whole),
+            Self::WriteOff { amount } => write_off(whole, amount),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the
 //! state of the intent. A refund has a number, which the table has before the provider is asked.
 
-use key_schema::entity::{CardPayment, Command, WholeOrder, Work};
+use key_schema::entity::{CardPayment, Command, Progress, WholeOrder, Work};
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Failure, Measure, Remedy, Retries};
 use ordering::steps::Transition;
@@ -239,7 +239,14 @@ impl Cashier {
         budget: Budget,
     ) -> Result<Transitioned, Failed> {
         for _ in 0..MOST_COMMANDS {
-            let Some(seen) = self.look(order, budget).await? else { return Ok(Transitioned::NotFound) };
+            let Some(whole) = self.reader.order(order, budget).await? else { return Ok(Transitioned::NotFound) };
+            let before = whole.invoice.card().map(CardPayment::held);
+            let Some(seen) = self.look_at(whole, budget).await? else { return Ok(Transitioned::NotFound) };
+            let held = seen.whole.invoice.card().map(CardPayment::held);
+            if held != before && held.is_some_and(|held| held.progress == Progress::Released) {
+                // The customer had just paid, and has the whole time again.
+                return Ok(Transitioned::DoneBefore(seen.whole));
+            }
             let Some(intent) = seen.intent.filter(|_| expiry.needs_void(&seen.whole)) else {
                 if let Some(done) = self.orders.change_as_read(seen.whole, expiry, budget).await? {
                     return Ok(done);

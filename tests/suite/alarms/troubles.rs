@@ -196,10 +196,9 @@ alarm 1 SearchIsStale metric=1900: the cluster does not answer
 quiet 3 SearchIsStale metric=900: the cluster is replaced within a quarter of an hour
 alarm 1 PaymentsDiffer metric=1: a payment has another amount
 quiet 5 PaymentsDiffer metric=none: no payment has another amount
-alarm 1 PaymentsNeedStaff disputed=1: a bank disputes a payment
-alarm 1 PaymentsNeedStaff failed=1: a refund fails
-alarm 1 PaymentsNeedStaff refused=1: a refund is refused for good
-quiet 5 PaymentsNeedStaff disputed=none failed=none refused=none: nothing of that happens
+alarm 1 PaymentsNeedStaff told=1: a bank disputes a payment, or a refund fails, and a message tells it
+alarm 1 PaymentsNeedStaff found=1: a refund is refused for good, or the schedule finds what no message told
+quiet 5 PaymentsNeedStaff told=none found=none: nothing of that happens
 alarm 1 PaymentReportsAreNotGenuine metric=4: the webhook's secret is wrong
 quiet 5 PaymentReportsAreNotGenuine metric=none: every message is genuine
 alarm 1 ExportsFail metric=1: a run fails

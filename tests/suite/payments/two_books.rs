@@ -92,16 +92,27 @@ async fn an_order_that_its_customer_has_paid_does_not_expire_although_nobody_tol
     next(&shop, Call::ReadIntent, Answer::ServerError);
     next(&shop, Call::ReadIntent, Answer::ServerError);
     assert_eq!(shop.expire().await, json!({ "expired": 0, "settled": 0, "failed": 2, "done": true }));
-    assert_eq!(shop.expire().await, json!({ "expired": 1, "settled": 1, "failed": 0, "done": true }));
+    shop.age(&released).await;
+    assert_eq!(shop.expire().await, json!({ "expired": 1, "settled": 2, "failed": 0, "done": true }));
     assert_eq!(
         (shop.admin().status(&paid).await, shop.admin().status(&open).await),
         (json!("PAID"), json!("CANCELLED"))
     );
     assert_eq!(shop.intent(&open).status, Status::Canceled);
     assert_eq!(shop.confirm(&payment, VISA).await.0, 400, "the customer can pay no more");
+    let is_lapsed = async || {
+        assert_eq!((shop.admin().status(&released).await, work(&shop).await), (json!("PAID"), vec![json!("lapsed")]));
+    };
+    is_lapsed().await;
+    // The same happens to the payment in its place.
+    shop.pay(&released, VISA).await;
+    act(&shop, Act::Cancel { intent: shop.intent(&released).id });
     shop.age(&released).await;
+    shop.age_payments_due_by(90).await;
     assert_eq!(shop.expire().await["expired"], 0);
-    assert_eq!((shop.admin().status(&released).await, work(&shop).await), (json!("PAID"), vec![json!("lapsed")]));
+    is_lapsed().await;
+    shop.age_payments_due_by(90).await;
+    assert_eq!(shop.expire().await["expired"], 1);
     invariants::hold(&shop).await;
 }
 
@@ -261,6 +272,10 @@ async fn a_capture_that_the_provider_refuses_for_good_is_written_off() {
     shop.admin().capture(&order, None).await.expect(200);
     sweep(&shop).await;
     assert_eq!(work(&shop).await, ["missing"]);
+    shop.admin().advance(&order, "SHIPPED").await.problem(Kind::InvalidTransition);
+    let invoice = format!("/invoices/{}/write-offs", invoice_id(&order));
+    let refused = shop.admin().post(&invoice, json!({ "amount": eur(100) })).await.problem(Kind::InvalidTransition);
+    assert_eq!(refused["amount"], eur(2000));
     write_off(&shop, &order).await.expect(200);
     sweep(&shop).await;
     assert_eq!((work(&shop).await, shop.intent(&order).status), (Vec::<Value>::new(), Status::Canceled));

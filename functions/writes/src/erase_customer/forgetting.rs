@@ -3,8 +3,8 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, Return, Shipment,
-    UsernameClaim, WholeOrder,
+    Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, OrderAddress, OrderFlag, PaymentState, Return,
+    Shipment, UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{CustomerId, Timestamp};
@@ -102,7 +102,8 @@ pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
     })
 }
 
-/// Whether the shop or the customer still has to do something for the order: deliver, pay, send back or refund.
+/// Whether the shop or the customer still has to do something for the order: deliver, pay, capture, send back or refund.
 pub(crate) fn is_unfinished(whole: &WholeOrder) -> bool {
-    !whole.order.status.is_terminal() || !whole.order.returning.is_empty() || whole.work().is_some()
+    let is_reserved = whole.invoice.card().is_some_and(|card| card.state() == PaymentState::Authorized);
+    !whole.order.status.is_terminal() || !whole.order.returning.is_empty() || whole.work().is_some() || is_reserved
 }

@@ -171,7 +171,7 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         Transition::StartPayment { .. }
         | Transition::ObservePayment { .. }
         | Transition::FailCommand { .. }
-        | Transition::WriteOff
+        | Transition::WriteOff { .. }
         | Transition::Allow(_)
         | Transition::RequestCapture
         | Transition::CancelUnits { .. }

@@ -81,6 +81,8 @@ impl Ledger {
         let dispute = dispute.ok_or_else(|| Refused::missing("dispute", id))?;
         let events: &[_] = match (dispute.status, status) {
             (NeedsResponse, Won) => &["charge.dispute.funds_reinstated", "charge.dispute.closed"],
+            // The bank may give the money back after the dispute was closed.
+            (Lost, Won) => &["charge.dispute.funds_reinstated", "charge.dispute.updated"],
             (NeedsResponse, Lost) | (WarningNeedsResponse, WarningClosed) => &["charge.dispute.closed"],
             (WarningNeedsResponse, NeedsResponse) => &["charge.dispute.updated", "charge.dispute.funds_withdrawn"],
             (now, _) => return Err(Refused::new(400, None, format!("This dispute is {now:?}."))),

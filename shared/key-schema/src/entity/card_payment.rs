@@ -32,10 +32,12 @@ pub struct CardPayment {
     /// minor units; it only grows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub credited: i64,
-    /// The part of `amount` that staff decided to go without, in minor units. It shrinks only if a disputed amount
-    /// comes back.
+    /// The part of `amount` that staff decided to go without, in minor units.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written_off: i64,
+    /// The part of `written_off` that a dispute had taken. If the bank gives it back, it is not written off any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub written_off_disputed: i64,
     /// The payment at the provider. Absent until the customer starts to pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderPayment>,
@@ -58,8 +60,7 @@ pub struct Transfer {
 }
 
 impl CardPayment {
-    /// So many seconds after a refund failed, it is certain that the provider has not made it, if a look does not find
-    /// it.
+    /// A look so many seconds after a refund failed finds it if the provider has made it.
     pub const SURE_AFTER: u32 = 5 * 60;
 
     /// A payment of this amount that the customer has not started.
@@ -70,6 +71,7 @@ impl CardPayment {
             expired: false,
             credited: 0,
             written_off: 0,
+            written_off_disputed: 0,
             provider: None,
             transfer: None,
             refunds: Vec::new(),
@@ -191,7 +193,8 @@ impl CardPayment {
     /// what a dispute or a refund took back. If the order is cancelled, the payment came too late: a refund is due.
     #[must_use]
     pub fn paid_under(&self, reference: &str) -> Self {
-        let amount = if self.cancelled { self.amount.amount() - self.credited } else { self.missing() };
+        let is_late = self.cancelled && self.received() == 0;
+        let amount = if is_late { self.amount.amount() - self.credited } else { self.missing() };
         let transfer = Some(Transfer { reference: reference.to_owned(), amount });
         Self { transfer, ..self.clone() }.with_next_refund()
     }
@@ -216,7 +219,9 @@ impl CardPayment {
     #[must_use]
     pub fn with_written_off(&self) -> Option<Self> {
         let missing = self.missing();
-        (missing > 0).then(|| Self { written_off: self.written_off + missing, ..self.clone() }.with_next_refund())
+        let written_off_disputed = self.held().disputed.min(self.written_off_disputed + missing);
+        let written_off = self.written_off + missing;
+        (missing > 0).then(|| Self { written_off, written_off_disputed, ..self.clone() }.with_next_refund())
     }
 
     /// The payment after another look at its intent. `newest` is the highest number among the refunds that Till made
@@ -229,7 +234,7 @@ impl CardPayment {
         let mut next = self.clone();
         let Some(provider) = &mut next.provider else { return next };
         if provider.refund <= newest {
-            (provider.refund, provider.refunding) = (newest, 0);
+            (provider.refund, provider.refunding, provider.refund_failed_at) = (newest, 0, None);
         }
         let before = std::mem::replace(&mut provider.held, held);
         if before != held {
@@ -239,7 +244,9 @@ impl CardPayment {
         if is_won || before.progress != held.progress {
             provider.refused = None;
         }
-        next.written_off -= (before.disputed - held.disputed).clamp(0, next.written_off.max(0));
+        let back = (next.written_off_disputed - held.disputed).max(0);
+        next.written_off -= back;
+        next.written_off_disputed -= back;
         let most = next.due().min(held.kept());
         if let Some(provider) = next.provider.as_mut().filter(|provider| provider.refunding > most) {
             // Somebody else has refunded it meanwhile. The number stays: under it, the provider makes at most one
@@ -250,25 +257,33 @@ impl CardPayment {
         next.with_next_refund()
     }
 
-    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture
-    /// for good, and staff decide. Without one it failed. A refund that failed may have been made all the same, and its
-    /// idempotency key keeps the failure: it is asked for again, and gets another number if it fails
-    /// [`SURE_AFTER`](Self::SURE_AFTER) seconds after the first time.
+    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture for
+    /// good, and staff decide. Without one it failed. A refund that failed may be made all the same: see
+    /// [`renumbered`](Self::renumbered).
     #[must_use]
     pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();
         let Some(provider) = next.provider.as_mut().filter(|_| self.command() == Some(command)) else { return next };
-        match (command, code, provider.refund_failed_at) {
-            (Command::Refund { .. } | Command::Capture { .. }, Some(code), _) => {
+        match (command, code) {
+            (Command::Refund { .. } | Command::Capture { .. }, Some(code)) => {
                 (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
             }
-            (Command::Refund { .. }, None, None) => provider.refund_failed_at = Some(now),
-            (Command::Refund { .. }, None, Some(first)) if first <= now.minus_seconds(Self::SURE_AFTER) => {
-                provider.refunding = 0;
-            }
+            (Command::Refund { .. }, None) => provider.refund_failed_at = Some(now),
             _ => {}
         }
         next.with_next_refund()
+    }
+
+    /// The payment after a look that did not find the refund under way. If it failed [`SURE_AFTER`](Self::SURE_AFTER)
+    /// seconds ago or earlier, it was not made, and gets another number: its idempotency key keeps the failure.
+    #[must_use]
+    pub fn renumbered(mut self, now: Timestamp) -> Self {
+        if let Some(provider) = &mut self.provider
+            && provider.refund_failed_at.is_some_and(|at| at <= now.minus_seconds(Self::SURE_AFTER))
+        {
+            (provider.refunding, provider.refund_failed_at) = (0, None);
+        }
+        self.with_next_refund()
     }
 
     /// The number of the next intent, if one may be started: something is left to pay, and there is no intent, or the
@@ -285,7 +300,17 @@ impl CardPayment {
     /// A payment that differs from this one in every field that ever changes, also in those that are absent here: see
     /// [`Invoice::unlike`](super::Invoice::unlike).
     pub(super) fn unlike(&self) -> Self {
-        let Self { amount, cancelled, expired, credited, written_off, provider, transfer, refunds } = self;
+        let Self {
+            amount,
+            cancelled,
+            expired,
+            credited,
+            written_off,
+            written_off_disputed,
+            provider,
+            transfer,
+            refunds,
+        } = self;
         let text = || "unlike".to_owned();
         let provider = match provider {
             Some(provider) => Some(provider.unlike()),
@@ -298,6 +323,7 @@ impl CardPayment {
             expired: !expired,
             credited: credited + 1,
             written_off: written_off + 1,
+            written_off_disputed: written_off_disputed + 1,
             provider,
             transfer: transfer.is_none().then(more),
             refunds: refunds.iter().cloned().chain([more()]).collect(),

@@ -49,7 +49,7 @@ pub fn observe_payment(
     if !card.may_be_asked(intent, amount) {
         return Step::Refuse;
     }
-    let card = card.observed(held, newest_refund);
+    let card = card.observed(held, newest_refund).renumbered(now);
     let mut next = WholeOrder { invoice: whole.invoice.clone().with_card(card.clone()), ..whole.clone() };
     if whole.order.status == OrderStatus::Pending && card.was_paid() {
         next.order = with_status(whole, OrderStatus::Paid, now);
@@ -127,10 +127,14 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
 /// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is
-/// missing, nothing changes. An unpaid order is refused: it is cancelled instead.
-pub fn write_off(whole: &WholeOrder) -> Step {
+/// missing, nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing.
+pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
+    let missing = Money::nearest(card.missing(), card.amount.currency());
     match whole.work() {
+        Some(Work::Missing | Work::Lapsed) if amount.is_some_and(|amount| amount != missing) => {
+            Step::Deny(Denial::OtherAmount(missing))
+        }
         Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
         _ if whole.order.status == OrderStatus::Pending => Step::Refuse,
         _ => Step::Stay,

@@ -1,6 +1,6 @@
 //! Packing, shipping and delivering, as a whole or in shipments.
 
-use key_schema::entity::{CardPayment, LineUnits, Order, OrderStatus, Shipment, Shortfall, WholeOrder};
+use key_schema::entity::{CardPayment, LineUnits, Order, OrderStatus, Shipment, Shortfall, WholeOrder, Work};
 use key_schema::value::{ShipmentId, Timestamp};
 
 use super::paying::with_capture_requested;
@@ -142,7 +142,8 @@ fn unshipped(whole: &WholeOrder) -> Vec<LineUnits> {
 
 /// The change, if the order's payment is secured. Asks for its capture if `captures` says so.
 fn secured(mut next: WholeOrder, captures: bool) -> Step {
-    if next.invoice.card().is_some_and(|card| !CardPayment::is_secured(card)) {
+    let is_safe = |card: &CardPayment| card.is_secured() && card.work() != Some(Work::Missing);
+    if !next.invoice.card().is_none_or(is_safe) {
         return Step::Refuse;
     }
     if let Some(card) = next.invoice.card().filter(|_| captures).map(with_capture_requested) {

@@ -72,7 +72,7 @@ fn any_changes() -> impl Strategy<Value = Vec<Transition<'static>>> {
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
         (0..2_i64).prop_map(|minute| Transition::Expire { deadline: at(minute) }),
         select(vec!["back-1", "back-2"]).prop_map(|reference| Transition::ConfirmRefund { reference, amount: None }),
-        Just(Transition::WriteOff),
+        Just(Transition::WriteOff { amount: None }),
     ];
     vec(change, 0..12)
 }

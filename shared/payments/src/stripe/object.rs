@@ -83,6 +83,8 @@ pub(super) struct Refund {
     amount: i64,
     status: Option<String>,
     reason: Option<String>,
+    /// The movement of the money.
+    balance_transaction: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     metadata: Metadata,
 }
@@ -160,11 +162,14 @@ impl PaymentIntent {
             Progress::Captured => self.amount_received.filter(|amount| *amount > 0).unwrap_or(self.amount),
             _ => 0,
         };
-        let of = |wanted: fn(&Refund) -> bool| refunds.iter().filter(move |refund| wanted(refund)).map(|it| it.amount);
+        let rest = self.amount.saturating_sub(captured);
+        let of = |wanted: fn(&Refund) -> bool| {
+            refunds.iter().filter(move |refund| !refund.is_release(rest) && wanted(refund)).map(|it| it.amount)
+        };
         let held = Held {
             progress,
             captured: sum(vec![captured])?,
-            refunded: sum(of(|refund| refund.is_refund() && !refund.has_failed()).collect())?,
+            refunded: sum(of(|refund| !refund.has_failed()).collect())?,
             failed: sum(of(|refund| refund.number().is_some() && refund.has_failed()).collect())?,
             disputed: sum(disputes.iter().filter(|it| it.takes_money()).map(|it| it.amount).collect())?,
             dispute: Dispute::state(disputes),
@@ -177,9 +182,12 @@ impl PaymentIntent {
 }
 
 impl Refund {
-    /// Whether money goes back to the customer. The release of what was never captured is a refund at Stripe, too.
-    fn is_refund(&self) -> bool {
-        !matches!(self.reason.as_deref(), Some("partial_capture" | "expired_uncaptured_charge"))
+    /// Whether no money goes back to the customer: the release of what was never captured, of this amount, is a refund at
+    /// Stripe, too. Stripe does not document its reason.
+    fn is_release(&self, rest: i64) -> bool {
+        let moves_nothing = self.balance_transaction.is_none() && self.number().is_none();
+        let is_rest = moves_nothing && rest > 0 && self.amount == rest;
+        is_rest || matches!(self.reason.as_deref(), Some("partial_capture" | "expired_uncaptured_charge"))
     }
 
     fn has_failed(&self) -> bool {
@@ -194,12 +202,15 @@ impl Refund {
 
 impl Dispute {
     fn is_open(&self) -> bool {
-        !matches!(self.status.as_str(), "won" | "lost" | "warning_closed")
+        matches!(
+            self.status.as_str(),
+            "needs_response" | "under_review" | "warning_needs_response" | "warning_under_review"
+        )
     }
 
-    /// An inquiry takes no money, and neither does a dispute that the shop has won.
+    /// An inquiry takes no money, and neither does a dispute that the shop has won or that was prevented.
     fn takes_money(&self) -> bool {
-        self.status != "won" && !self.status.starts_with("warning_")
+        matches!(self.status.as_str(), "needs_response" | "under_review" | "lost")
     }
 
     fn state(disputes: &[Self]) -> Option<entity::Dispute> {
@@ -236,6 +247,8 @@ pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
     match status {
         // 409: another request with this key is being carried out. 429: too many requests. Stripe keeps neither.
         409 | 429 => Error::Busy(status),
+        // A time-out, or something that Stripe depends on failed.
+        408 | 424 | 425 => Error::Failed { status, message },
         401 | 403 => Error::Unauthorized(message),
         500.. => Error::Failed { status, message },
         _ if code == "amount_too_small" => Error::TooSmall(message),

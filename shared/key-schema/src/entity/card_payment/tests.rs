@@ -125,8 +125,8 @@ proptest! {
             let failed = card.failed(Command::Refund { number, amount }, None, Timestamp::EPOCH);
             prop_assert_eq!(failed.command(), under_way);
             let soon = Timestamp::EPOCH.plus_seconds(CardPayment::SURE_AFTER - 1);
-            prop_assert_eq!(failed.failed(Command::Refund { number, amount }, None, soon), failed.clone());
-            let again = failed.failed(Command::Refund { number, amount }, None, soon.plus_seconds(1)).command();
+            prop_assert_eq!(failed.clone().renumbered(soon), failed.clone());
+            let again = failed.renumbered(soon.plus_seconds(1)).command();
             let is_next = matches!(again, Some(Command::Refund { number: next, .. }) if next == number + 1);
             prop_assert!(amount > 0 && (is_next || card.held().failed > 0), "{again:?}");
         }
@@ -233,6 +233,8 @@ fn money_that_is_gone_is_missing_until_staff_decide() {
             let decided = card.with_written_off().expect("something is missing");
             assert_eq!((decided.work(), decided.is_secured()), (None, true));
             // What a lost dispute took may come back all the same. It is the shop's.
+            let part = decided.observed(Held { disputed: held.disputed / 2, ..held }, 0);
+            assert_eq!((part.due(), part.missing()), (0, 0), "{held:?}");
             let back = decided.observed(won, 0);
             assert!(held.disputed == 0 || (back.work(), back.written_off) == (None, 0), "{back:?}");
             let again = card.paid_under("bank-1");
@@ -243,6 +245,9 @@ fn money_that_is_gone_is_missing_until_staff_decide() {
     let cancelled = paid.observed(taken(Dispute::Open), 0).cancelled(false);
     assert_eq!((cancelled.due(), cancelled.command()), (0, None));
     assert_eq!(cancelled.observed(taken(Dispute::Lost), 0).work(), None);
+    // What went away beyond a refund is all that another payment can bring.
+    let twice = paid.cancelled(false).observed(Held { disputed: 600, ..captured(WHOLE) }, 1);
+    assert_eq!((twice.missing(), twice.paid_under("bank-1").due()), (600, 0));
     assert_eq!(cancelled.observed(won, 0).command(), Some(Command::Refund { number: 1, amount: WHOLE }));
 }
 

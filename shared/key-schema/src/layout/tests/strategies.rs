@@ -58,12 +58,13 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
             let transfer = reference.map(|reference| Transfer { reference, amount: amount.amount() });
             let refunds = transfer.iter().cloned().collect();
             let about = CardPayment::of(amount);
-            let written_off = credited;
+            let (written_off, written_off_disputed) = (credited, credited);
             Payment::Card(CardPayment {
                 cancelled,
                 expired,
                 credited,
                 written_off,
+                written_off_disputed,
                 provider,
                 transfer,
                 refunds,

@@ -132,7 +132,7 @@ impl Names {
             Transition::RequestCapture,
             Transition::Capture { reference: "bank-1", amount: None },
             Transition::ConfirmRefund { reference: "back-1", amount: None },
-            Transition::WriteOff,
+            Transition::WriteOff { amount: None },
             Transition::Allow(AllowanceRequest { key: &self.key, amount: eur(50), reason: "a scratch" }),
             Transition::Expire { deadline: at(5) },
             Transition::ExpireLapsed { deadline: at(5) },

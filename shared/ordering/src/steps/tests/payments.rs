@@ -195,7 +195,7 @@ fn anything() -> impl Strategy<Value = Happens> {
         1 => Just(Transition::RequestCapture),
         1 => Just(Transition::Capture { reference: "bank-1", amount: None }),
         1 => Just(Transition::ConfirmRefund { reference: "back-1", amount: None }),
-        1 => Just(Transition::WriteOff),
+        1 => Just(Transition::WriteOff { amount: None }),
         1 => select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
         1 => Just(Transition::Expire { deadline: at(5) }),
@@ -293,12 +293,13 @@ impl Shop {
         }
     }
 
-    /// Looks at the provider, and records what it holds.
+    /// Looks at the provider, minutes after the last failure, and records what it holds.
     fn look(&mut self) {
         let Some(intent) = self.card().provider.as_ref().map(|provider| provider.intent.clone()) else { return };
         let amount = Money::nearest(self.books.amounts[&intent], self.card().amount.currency());
         let (held, newest_refund) = (self.books.intents[&intent], self.books.newest_refund(&intent));
-        self.change(Transition::ObservePayment { intent: &intent, amount, held, newest_refund });
+        let later = at(6).plus_seconds(CardPayment::SURE_AFTER);
+        self.change_at(Transition::ObservePayment { intent: &intent, amount, held, newest_refund }, later);
     }
 
     /// Asks for what this payment says is due, as the settling function does.
@@ -310,9 +311,7 @@ impl Shop {
             Answer::Refused => Some("charge_disputed"),
         };
         self.look();
-        // A run is some minutes after the one before.
-        let later = at(6).plus_seconds(CardPayment::SURE_AFTER * u32::from(provider.refund_failed_at.is_some()));
-        self.change_at(Transition::FailCommand { command, code }, later);
+        self.change(Transition::FailCommand { command, code });
     }
 
     fn click(&mut self, intent: &IntentId, click: Click) {
@@ -434,7 +433,7 @@ proptest! {
         }
         // Staff close what is left, each thing with one request.
         shop.change(Transition::ConfirmRefund { reference: "back-2", amount: None });
-        shop.change(Transition::WriteOff);
+        shop.change(Transition::WriteOff { amount: None });
         // What is written off is not wanted, so a payment that the customer began again is void.
         shop.happen(&Happens::Settle { crashes: false });
         let work = shop.whole.work();

@@ -70,12 +70,19 @@ fn refunds_are_read_one_by_one() {
         refund(6, 32, "failed", None, None),
         // What was never captured is no refund.
         refund(7, 400, "succeeded", Some("partial_capture"), None),
+        refund(8, 400, "succeeded", None, None),
     ]);
     let seen = read(&captured(600, &refunds), &json!([])).expect("an intent");
     let held = Held { captured: 600, refunded: 7, failed: 24, ..Held::of(Progress::Captured) };
     assert_eq!((seen.held, seen.newest_refund), (held, 4));
-    let ended = json!({"status": "canceled", "latest_charge": "ch_1"});
-    assert_eq!(read(&ended, &json!([])).expect("an intent").held, Held::of(Progress::Ended));
+    for (charge, progress) in [
+        (json!("ch_1"), Progress::Ended),
+        (json!({"status": "failed", "metadata": null}), Progress::Ended),
+        (json!({"status": "succeeded"}), Progress::Released),
+    ] {
+        let ended = json!({"status": "canceled", "latest_charge": charge, "metadata": {"orderId": "no id: €"}});
+        assert_eq!(read(&ended, &json!([])).expect("an intent").held, Held::of(progress));
+    }
 }
 
 #[test]
@@ -86,6 +93,7 @@ fn a_dispute_takes_money_while_it_is_open_and_if_it_is_lost() {
         (vec!["under_review"], 300, Some(Open)),
         (vec!["warning_needs_response"], 0, Some(Open)),
         (vec!["warning_closed"], 0, Some(Won)),
+        (vec!["prevented"], 0, Some(Won)),
         (vec!["won"], 0, Some(Won)),
         (vec!["lost"], 300, Some(Lost)),
         (vec!["won", "lost"], 300, Some(Lost)),
