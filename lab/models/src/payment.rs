@@ -99,12 +99,22 @@ pub enum Failing {
     InAnswer,
 }
 
+/// A look at the provider.
+#[derive(Clone, Debug, PartialEq)]
+struct Look {
+    intent: String,
+    held: Held,
+    newest_refund: u32,
+    /// Whether it finds every refund that will be made of those that failed.
+    is_sure: bool,
+}
+
 /// The settling function, between its steps.
 #[derive(Clone, Debug, PartialEq)]
 enum Settler {
     Idle,
     /// It read the order, and saw what the provider holds of the intent.
-    Saw(Box<WholeOrder>, String, Held, u32),
+    Saw(Box<WholeOrder>, Look),
     /// It will ask for this.
     Asks(String, Command),
 }
@@ -340,23 +350,29 @@ impl State {
         true
     }
 
-    fn record(&mut self, intent: &str, mut held: Held, newest_refund: u32, bug: Option<Bug>) {
+    /// What the provider is seen to hold of the newest intent.
+    fn see(&self, bug: Option<Bug>) -> Option<Look> {
+        let intent = self.newest()?;
+        let (mut held, newest_refund) = (self.books.intents[&intent], self.books.newest_refund(&intent));
         if bug == Some(Bug::ForgetsRelease) && held.progress == Progress::Released {
             held.progress = Progress::Ended;
         }
-        let id: IntentId = intent.parse().expect("an id");
-        let amount = self.books.amounts[intent];
-        // Any look may be minutes after the failure. But the provider is not as late as that.
+        // Any look may be minutes after a failure. But the provider is not as late as that.
         let is_sure = self.books.late.is_none() || bug == Some(Bug::Renumbers);
+        Some(Look { intent, held, newest_refund, is_sure })
+    }
+
+    fn record(&mut self, Look { intent, held, newest_refund, is_sure }: Look) {
+        let id: IntentId = intent.parse().expect("an id");
+        let amount = self.books.amounts[&intent];
         let observed = Transition::ObservePayment { intent: &id, amount, held, newest_refund };
         self.change_at(observed, if is_sure { later() } else { now() });
     }
 
     /// Looks at the provider, and records what it holds.
     fn look(&mut self, bug: Option<Bug>) {
-        if let Some(intent) = self.newest() {
-            let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
-            self.record(&intent, held, newest, bug);
+        if let Some(look) = self.see(bug) {
+            self.record(look);
         }
     }
 
@@ -375,18 +391,15 @@ impl State {
     /// The settling function's next step: read and look, record, ask.
     fn settle(&mut self, bug: Option<Bug>) {
         self.settler = match std::mem::replace(&mut self.settler, Settler::Idle) {
-            Settler::Idle => match self.newest() {
-                Some(intent) => {
-                    let (held, newest) = (self.books.intents[&intent], self.books.newest_refund(&intent));
-                    Settler::Saw(Box::new(self.whole.clone()), intent, held, newest)
-                }
+            Settler::Idle => match self.see(bug) {
+                Some(look) => Settler::Saw(Box::new(self.whole.clone()), look),
                 None => Settler::Idle,
             },
-            Settler::Saw(read, intent, held, newest) => {
+            Settler::Saw(read, look) => {
                 if *read != self.whole && bug != Some(Bug::RecordsLate) {
                     return;
                 }
-                self.record(&intent, held, newest, bug);
+                self.record(look);
                 match (self.newest(), self.card().command()) {
                     (Some(intent), Some(command)) => Settler::Asks(intent, command),
                     _ => Settler::Idle,
