@@ -10,7 +10,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::{PaymentDue, Work};
+use key_schema::entity::{OrderStatus, PaymentDue, Work};
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
@@ -218,10 +218,14 @@ impl Settler {
         looks.buffer_unordered(CONCURRENTLY).collect::<()>().await;
     }
 
-    /// Looks at the order of a payment. It may be of another program, or of an order that is not here.
+    /// Looks at the order of a payment. It may be of another program, or of an order that is not here. `expire-orders`
+    /// looks at one that is not paid, and may make it paid.
     async fn look_at(&self, notice: &Notice) -> Result<(), Failed> {
-        if let Some(order) = self.provider.order_of(notice).await? {
-            self.cashier.look(&order, Budget::of(ONE_PAYMENT)).await?;
+        let Some(order) = self.provider.order_of(notice).await? else { return Ok(()) };
+        let budget = Budget::of(ONE_PAYMENT);
+        let whole = self.reader.order(&order, budget).await?;
+        if let Some(whole) = whole.filter(|whole| whole.order.status != OrderStatus::Pending) {
+            self.cashier.look_at(whole, budget).await?;
         }
         Ok(())
     }
