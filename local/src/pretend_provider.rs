@@ -6,7 +6,8 @@
 //! services of the laptop stack, it listens on a loopback address only.
 //!
 //! It differs from Stripe in this: a browser confirms a payment with the client secret alone, without a publishable key;
-//! cards never ask for 3-D Secure; and a webhook is sent until it is taken, not for three days.
+//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; and only events that are not
+//! taken are listed.
 
 mod act;
 mod api;

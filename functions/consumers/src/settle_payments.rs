@@ -1,23 +1,24 @@
 //! SQS and schedule: asks the payment provider to capture, void or refund the payments that are due.
 //!
 //! What is due follows from the stored payment alone (`CardPayment::command`), never from the message. So a message that
-//! comes twice, late or not at all does no harm: the schedule finds what is left in the list of payments due. The
-//! [`Cashier`] looks at the provider first, records what it sees, asks for what is then due, and looks again.
+//! comes twice, late or not at all does no harm: the schedule finds what is left in the list of payments due, and asks
+//! the provider which of its own messages were lost. The [`Cashier`] looks at the provider first, records what it sees,
+//! asks for what is then due, and looks again.
 
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::{PaymentDue, Work};
+use key_schema::entity::{OrderStatus, PaymentDue, Work};
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
-use payments::{Cashier, Settled};
+use payments::{Cashier, Failed, Notice, Provider, Settled};
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards, Swept};
-use tokio::time::Instant;
-use tracing::{error, info};
+use tokio::time::{Instant, timeout, timeout_at};
+use tracing::{error, info, warn};
 
 /// The function's access to the table. The mark of a payment that is due is written together with what the provider is
 /// seen to hold.
@@ -39,6 +40,9 @@ const CONCURRENTLY: usize = 4;
 /// The schedule leaves younger payments to the queue.
 const YOUNGER: u32 = 10 * 60;
 
+/// The schedule looks at the undelivered messages of so many seconds. Several runs fall into this time.
+const UNDELIVERED: u32 = 60 * 60;
+
 /// The number of payments in one page of the list.
 const OF_A_LIST: u8 = 100;
 
@@ -47,10 +51,11 @@ const OF_A_LIST: u8 = 100;
 pub struct Settler {
     reader: Reader,
     cashier: Cashier,
+    provider: Provider,
     shards: StatusShards,
 }
 
-lambda::from_environment!(Settler { reader, cashier, shards });
+lambda::from_environment!(Settler { reader, cashier, provider, shards });
 
 /// An event of either source.
 #[derive(Debug, Deserialize)]
@@ -146,14 +151,17 @@ impl Settler {
         Ok(response)
     }
 
-    /// Settles every payment that has been due for some time. Then it looks at those that wait for staff or the customer: a
-    /// dispute may have ended, or the customer may have paid again, and no message came.
+    /// Settles every payment that has been due for some time. Then it looks at the payments that a lost message names,
+    /// and at those that wait for staff or the customer: a dispute may have ended, or the customer may have paid again.
     async fn sweep(&self, end: Instant) -> Result<Report, Error> {
         let mut report = Report::default();
         for is_ours in [true, false] {
             report.done = self.sweep_once(is_ours, end, &mut report).await?;
             if !report.done {
                 break;
+            }
+            if is_ours {
+                self.look_at_undelivered(end).await;
             }
         }
         measure(report.settled, report.failed);
@@ -185,10 +193,47 @@ impl Settler {
         Ok(true)
     }
 
+    /// Looks at the payments of which the provider could not tell: one that is settled has no mark. What fails here is
+    /// left to the next run, and to the provider, which repeats its messages.
+    async fn look_at_undelivered(&self, end: Instant) {
+        let since = Timestamp::now().minus_seconds(UNDELIVERED);
+        let notices = match timeout_at(end, self.provider.undelivered(since)).await {
+            Ok(Ok(notices)) => notices,
+            Ok(Err(error)) => return warn!(cause = lambda::chain(&error), "undelivered messages are not known"),
+            Err(_) => return warn!("undelivered messages are not known in time"),
+        };
+        let looks = stream::iter(notices).map(async |notice| {
+            if Instant::now() >= end {
+                return;
+            }
+            match timeout(ONE_PAYMENT, self.look_at(&notice)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(failed)) => {
+                    let cause = lambda::chain(&failed);
+                    warn!(intent = %notice.intent, cause, "a payment of an undelivered message is not seen");
+                }
+                Err(_) => warn!(intent = %notice.intent, "a payment of an undelivered message is not seen in time"),
+            }
+        });
+        looks.buffer_unordered(CONCURRENTLY).collect::<()>().await;
+    }
+
+    /// Looks at the order of a payment. It may be of another program, or of an order that is not here. `expire-orders`
+    /// looks at one that is not paid, and may make it paid.
+    async fn look_at(&self, notice: &Notice) -> Result<(), Failed> {
+        let Some(order) = self.provider.order_of(notice).await? else { return Ok(()) };
+        let budget = Budget::of(ONE_PAYMENT);
+        let whole = self.reader.order(&order, budget).await?;
+        if let Some(whole) = whole.filter(|whole| whole.order.status != OrderStatus::Pending) {
+            self.cashier.look_at(whole, budget).await?;
+        }
+        Ok(())
+    }
+
     /// Settles the payment of an order. One that takes too long fails alone.
     async fn settle(&self, order: &OrderId) -> Outcome {
         let settled = self.cashier.settle(order, Budget::of(ONE_PAYMENT));
-        let outcome = match tokio::time::timeout(ONE_PAYMENT, settled).await {
+        let outcome = match timeout(ONE_PAYMENT, settled).await {
             Ok(outcome) => outcome.map_err(|cause| lambda::chain(&cause)),
             Err(_) => Err("the payment provider did not answer in time".to_owned()),
         };

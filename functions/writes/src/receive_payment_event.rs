@@ -35,14 +35,9 @@ pub async fn handle(
         lambda::metrics(&[("PaymentReportsNotGenuine", Measure::Count(1))]);
         Problem::new(Kind::Validation, format!("The message is not taken: {why}."))
     })?;
-    let Some(Notice { order, intent }) = notice else { return Ok(()) };
-    let order = match order {
-        Some(order) => Some(order),
-        // A refund from the provider's dashboard, or a dispute, names no order; its payment does.
-        None => look_at(&provider, &intent).await?.order,
-    };
-    // The payment was started by another program.
-    let Some(order) = order else { return Ok(()) };
+    let Some(notice) = notice else { return Ok(()) };
+    let Some(order) = known(provider.order_of(&notice).await)? else { return Ok(()) };
+    let Notice { intent, .. } = notice;
     match cashier.look(&order, budget).await {
         Ok(Some(seen)) => compare(&provider, &order, &intent, &seen).await,
         Ok(None) => {
@@ -58,16 +53,16 @@ pub async fn handle(
 /// holds none.
 async fn compare(provider: &Provider, order: &OrderId, intent: &IntentId, seen: &Seen) -> Answer<()> {
     match seen.intent.as_ref().filter(|newest| newest.id == *intent) {
-        None if look_at(provider, intent).await?.held.is_some() => {
+        None if known(provider.look_at(intent).await)?.held.is_some() => {
             Err(mismatch(order, intent, "The payment is not that of the order."))
         }
         _ => Ok(()),
     }
 }
 
-/// Looks at an intent that a message names. An intent that the provider does not know is a mistake of the sender.
-async fn look_at(provider: &Provider, intent: &IntentId) -> Answer<payments::Intent> {
-    match provider.look_at(intent).await {
+/// A look at the intent that a message names. One that the provider does not know is a mistake of the sender.
+fn known<T>(look: Result<T, Error>) -> Answer<T> {
+    match look {
         Err(Error::Refused { status: 404, .. }) => {
             Err(Problem::new(Kind::Validation, "The payment provider does not know the payment."))
         }

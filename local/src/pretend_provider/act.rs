@@ -87,6 +87,7 @@ pub enum Call {
     ReadRefund,
     ListRefunds,
     ListDisputes,
+    ListEvents,
 }
 
 /// An answer that differs from the usual one.
@@ -129,6 +130,7 @@ impl Call {
             ("GET", ["refunds"]) => (Self::ListRefunds, ""),
             ("GET", ["refunds", id]) => (Self::ReadRefund, id),
             ("GET", ["disputes"]) => (Self::ListDisputes, ""),
+            ("GET", ["events"]) => (Self::ListEvents, ""),
             _ => return None,
         })
     }
@@ -146,6 +148,7 @@ impl Call {
             Self::CreateRefund => &["payment_intent", "amount", "reason", "metadata"],
             Self::ReadRefund => &[],
             Self::ListRefunds | Self::ListDisputes => &["payment_intent", "charge", "limit", "starting_after"],
+            Self::ListEvents => &["delivery_success", "types", "created", "limit", "starting_after"],
         };
         let name = |field: &str| field.split('[').next().unwrap_or_default().to_owned();
         match form.keys().find(|field| !["expand"].iter().chain(known).any(|known| name(field) == **known)) {
@@ -158,7 +161,8 @@ impl Call {
 
     /// Whether the call may change something.
     pub(super) fn is_write(self) -> bool {
-        !matches!(self, Self::ReadIntent | Self::ReadRefund | Self::ListRefunds | Self::ListDisputes)
+        use Call::{ListDisputes, ListEvents, ListRefunds, ReadIntent, ReadRefund};
+        !matches!(self, ReadIntent | ReadRefund | ListRefunds | ListDisputes | ListEvents)
     }
 }
 

@@ -172,6 +172,7 @@ impl Ledger {
             }
             Call::ListRefunds => self.list("/v1/refunds", form, |entry| &entry.refunds).map(seen),
             Call::ListDisputes => self.list("/v1/disputes", form, |entry| &entry.disputes).map(seen),
+            Call::ListEvents => self.list_events(form).map(seen),
         }
     }
 
@@ -202,9 +203,6 @@ impl Ledger {
 
     /// A page of the objects of all intents, or of one intent or charge that the request names. The newest come first.
     fn list<T: Serialize>(&self, url: &str, form: &Form, of: fn(&Entry) -> &Vec<T>) -> Result<Value, Refused> {
-        let limit = form.get("limit").map_or("10", String::as_str);
-        let limit = limit.parse().ok().filter(|limit| (1..=100).contains(limit));
-        let limit = limit.ok_or_else(|| Refused::not_an_integer("limit must be between 1 and 100"))?;
         let is_wanted = |object: &Value| {
             ["payment_intent", "charge"]
                 .iter()
@@ -214,11 +212,21 @@ impl Ledger {
         let mut objects: Vec<_> = objects.filter(is_wanted).collect();
         // Ids sort by time of creation.
         objects.sort_by(|one, other| other["id"].as_str().cmp(&one["id"].as_str()));
-        if let Some(last) = form.get("starting_after") {
-            let at = objects.iter().position(|object| object["id"] == **last);
-            objects.drain(..=at.ok_or_else(|| Refused::missing("object", last))?);
+        page_of(objects, url, form)
+    }
+
+    /// A page of the events that the API has not taken, the newest first. Others are not kept, and not listed.
+    fn list_events(&self, form: &Form) -> Result<Value, Refused> {
+        if form.get("delivery_success").is_none_or(|text| text != "false") {
+            return Err(Refused::malformed("Only events with delivery_success=false are kept."));
         }
-        Ok(page(objects, url, limit))
+        let since = currency::number(form, "created[gte]")?;
+        let is_wanted = |event: &&Value| {
+            let types = form.get("types[]").map(|types| types.split(',').collect::<Vec<_>>());
+            types.is_none_or(|types| types.iter().any(|wanted| event["type"] == **wanted))
+                && since.is_none_or(|since| event["created"].as_i64() >= Some(since))
+        };
+        page_of(self.unsent.iter().rev().filter(is_wanted).cloned().collect(), "/v1/events", form)
     }
 
     /// An id as long as Stripe's, so that items have the same sizes.
@@ -230,6 +238,18 @@ impl Ledger {
     fn entry(&mut self, id: &str) -> Result<&mut Entry, Refused> {
         self.intents.get_mut(id).ok_or_else(|| Refused::missing("payment_intent", id))
     }
+}
+
+/// The page of these objects that the request asks for, as the API shows it.
+fn page_of(mut objects: Vec<Value>, url: &str, form: &Form) -> Result<Value, Refused> {
+    let limit = form.get("limit").map_or("10", String::as_str);
+    let limit = limit.parse().ok().filter(|limit| (1..=100).contains(limit));
+    let limit = limit.ok_or_else(|| Refused::not_an_integer("limit must be between 1 and 100"))?;
+    if let Some(last) = form.get("starting_after") {
+        let at = objects.iter().position(|object| object["id"] == **last);
+        objects.drain(..=at.ok_or_else(|| Refused::missing("object", last))?);
+    }
+    Ok(page(objects, url, limit))
 }
 
 /// The first objects of a list, as the API shows it.

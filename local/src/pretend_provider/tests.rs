@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use devstack::wait::until;
+use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -298,4 +299,31 @@ async fn a_webhook_survives_a_restart_of_the_provider() {
     assert_eq!(taken.lock().await.len(), 1);
     assert_eq!(Shop::open(Some(&file)).await.provider.ledger().unsent().count(), 0);
     std::fs::remove_file(&file).expect("the file is there");
+}
+
+#[tokio::test]
+async fn events_that_nobody_took_are_listed_the_newest_first() {
+    let mut shop = Shop::open(None).await;
+    for _ in 0..2 {
+        let id = shop.authorized().await;
+        shop.act(&id, "capture", "", &[]).await;
+    }
+    let (now, all) = (Timestamp::now().as_second(), "events?delivery_success=false");
+    let types = async |query: &str| {
+        let list = shop.get(&format!("{all}{query}")).await;
+        list["data"].as_array().expect("a list").iter().map(|event| event["type"].clone()).collect::<Vec<_>>()
+    };
+    let (succeeded, capturable) = ("payment_intent.succeeded", "payment_intent.amount_capturable_updated");
+    assert_eq!(types("").await, [succeeded, capturable, succeeded, capturable]);
+    assert_eq!(types("&types[]=charge.refunded&types[]=payment_intent.succeeded").await, [succeeded, succeeded]);
+    assert_eq!(types(&format!("&created[gte]={}", now - 60)).await.len(), 4);
+    assert_eq!(types(&format!("&created[gte]={}", now + 60)).await.len(), 0);
+    let first = shop.get(&format!("{all}&limit=3")).await;
+    let last = first["data"][2]["id"].as_str().expect("an id");
+    assert_eq!((&first["has_more"], types(&format!("&starting_after={last}")).await.len()), (&json!(true), 1));
+    assert_eq!(shop.get("events").await["error"]["code"], "parameter_invalid");
+    let (url, _) = api(0).await;
+    shop.provider.send_webhooks_to(&url);
+    all_taken(&shop.provider).await;
+    assert_eq!(shop.get(all).await["data"], json!([]));
 }

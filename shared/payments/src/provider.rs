@@ -98,6 +98,18 @@ impl Provider {
         self.on()?.look_at(intent).await
     }
 
+    /// The order of the payment that a notice names. A refund from the provider's dashboard, or a dispute, names no
+    /// order; its payment does. `None` if another program started the payment.
+    ///
+    /// # Errors
+    /// Those of [`look_at`](Self::look_at).
+    pub async fn order_of(&self, notice: &Notice) -> Result<Option<OrderId>, Error> {
+        match &notice.order {
+            Some(order) => Ok(Some(order.clone())),
+            None => Ok(self.look_at(&notice.intent).await?.order),
+        }
+    }
+
     /// Carries out a command. A capture or a void has its effect once, because of the state of the intent. A refund has
     /// it once for each number, because that is a part of its idempotency key.
     ///
@@ -120,5 +132,16 @@ impl Provider {
         now: Timestamp,
     ) -> Result<Result<Option<Notice>, NotGenuine>, Error> {
         self.on()?.notice(signature, body, now).await
+    }
+
+    /// What the provider has told since this time without success, once for each payment.
+    ///
+    /// # Errors
+    /// The provider did not answer, or refused.
+    pub async fn undelivered(&self, since: Timestamp) -> Result<Vec<Notice>, Error> {
+        match &self.0 {
+            Some(stripe) => stripe.undelivered(since).await,
+            None => Ok(Vec::new()),
+        }
     }
 }

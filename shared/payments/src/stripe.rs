@@ -6,6 +6,7 @@ pub mod amount;
 mod object;
 pub mod signature;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
@@ -15,7 +16,7 @@ use lambda::{Environment, Https, Misconfigured};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::amount::to_stripe;
-use self::object::{Dispute, Listed, PaymentIntent, Refund, notice};
+use self::object::{Dispute, Event, Listed, PaymentIntent, Refund, notice};
 use self::signature::NotGenuine;
 use crate::secret::{FORM, Secret};
 use crate::{Error, Intent, Notice};
@@ -29,8 +30,23 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The path of all payment intents.
 const INTENTS: &str = "/v1/payment_intents";
 
-/// The most pages of refunds or disputes of one intent.
+/// The most pages of one list.
 const MOST_PAGES: usize = 10;
+
+/// The types of the events that tell of a change of a payment. docs/payments.md subscribes to them.
+pub const EVENTS: &[&str] = &[
+    "payment_intent.amount_capturable_updated",
+    "payment_intent.payment_failed",
+    "payment_intent.succeeded",
+    "payment_intent.canceled",
+    "charge.refunded",
+    "charge.refund.updated",
+    "charge.dispute.created",
+    "charge.dispute.updated",
+    "charge.dispute.funds_withdrawn",
+    "charge.dispute.funds_reinstated",
+    "charge.dispute.closed",
+];
 
 /// A client of Stripe.
 #[derive(Debug)]
@@ -71,9 +87,9 @@ impl Stripe {
         let intent: PaymentIntent = self.send("GET", &path, String::new(), None).await?;
         let refunds = match intent.refunds() {
             Some(all) => all,
-            None => self.list::<Refund>("refunds", id).await?,
+            None => self.list_of::<Refund>("refunds", id).await?,
         };
-        let disputes = if intent.is_disputed() { self.list::<Dispute>("disputes", id).await? } else { Vec::new() };
+        let disputes = if intent.is_disputed() { self.list_of::<Dispute>("disputes", id).await? } else { Vec::new() };
         intent.read(&refunds, &disputes)
     }
 
@@ -113,20 +129,39 @@ impl Stripe {
         Ok(verified.and_then(|()| notice(body)))
     }
 
-    /// All refunds or disputes of an intent, page by page.
-    async fn list<T: DeserializeOwned>(&self, name: &str, intent: &IntentId) -> Result<Vec<T>, Error> {
+    /// <https://docs.stripe.com/webhooks/process-undelivered-events>
+    pub(crate) async fn undelivered(&self, since: Timestamp) -> Result<Vec<Notice>, Error> {
+        let types = EVENTS.join("&types[]=");
+        let query = format!("delivery_success=false&created[gte]={}&types[]={types}", since.as_second());
+        // If there are more, this has the newest. Earlier calls had the others.
+        let (events, _) = self.list::<Event>("events", &query).await?;
+        let notices = events.into_iter().filter_map(|event| event.notice().ok().flatten());
+        let by_intent: BTreeMap<_, _> = notices.map(|notice| (notice.intent.clone(), notice)).collect();
+        Ok(by_intent.into_values().collect())
+    }
+
+    /// All refunds or disputes of an intent.
+    async fn list_of<T: DeserializeOwned>(&self, name: &str, intent: &IntentId) -> Result<Vec<T>, Error> {
+        match self.list(name, &format!("payment_intent={intent}")).await? {
+            (all, true) => Ok(all),
+            _ => Err(Error::Unreadable(format!("more than {MOST_PAGES} pages of {name}"))),
+        }
+    }
+
+    /// The objects of a list, page by page, and whether these are all.
+    async fn list<T: DeserializeOwned>(&self, name: &str, query: &str) -> Result<(Vec<T>, bool), Error> {
         let (mut all, mut after) = (Vec::new(), String::new());
         for _ in 0..MOST_PAGES {
-            let path = format!("/v1/{name}?payment_intent={intent}&limit=100{after}");
+            let path = format!("/v1/{name}?{query}&limit=100{after}");
             let Listed { data, has_more } = self.send("GET", &path, String::new(), None).await?;
             let last = data.last().map(|object| object.id.clone());
             all.extend(data.into_iter().map(|object| object.object));
             match last {
                 Some(id) if has_more => after = format!("&starting_after={id}"),
-                _ => return Ok(all),
+                _ => return Ok((all, true)),
             }
         }
-        Err(Error::Unreadable(format!("more than {MOST_PAGES} pages of {name}")))
+        Ok((all, false))
     }
 
     /// Sends a request. With an idempotency key, Stripe carries it out once: within 24 hours, the same key gets the first

@@ -263,6 +263,78 @@ async fn the_schedule_sees_what_no_message_told_of_work_that_staff_have() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_schedule_sees_what_no_message_told_of_a_settled_payment() {
+    for (case, expected) in [
+        ("disputed", "dispute"),
+        ("refund failed", "refund"),
+        ("refunded in the dashboard", "missing"),
+        ("lapsed", "lapsed"),
+    ] {
+        let shop = shop().await;
+        let order = if case == "lapsed" { order(&shop, "k").await } else { captured(&shop, "k").await };
+        if case == "lapsed" {
+            shop.pay(&order, VISA).await;
+            shop.await_payment(&order, "authorized").await;
+        }
+        if case == "refund failed" {
+            cancel_unit(&shop, &order, 1).await;
+            sweep(&shop).await;
+            until("the refund is told", async || shop.payments().provider.webhooks_waiting() == 0).await;
+        }
+        assert_eq!(work(&shop).await, Vec::<Value>::new(), "{case}");
+        silence(&shop);
+        let intent = shop.intent(&order);
+        act(
+            &shop,
+            match case {
+                "disputed" => Act::Dispute { intent: intent.id, amount: None, inquiry: false },
+                "refund failed" => Act::FailRefund { refund: intent.refunds[0].id.clone() },
+                "lapsed" => Act::Expire { intent: intent.id },
+                _ => Act::Refund { intent: intent.id, amount: None },
+            },
+        );
+        // A key without the permission to list events costs only this.
+        next(&shop, Call::ListEvents, Answer::Refused);
+        assert_eq!(sweep(&shop).await, json!({ "settled": 0, "failed": 0, "done": true }), "{case}");
+        assert_eq!(work(&shop).await, Vec::<Value>::new(), "{case}");
+        assert_eq!(sweep(&shop).await, json!({ "settled": 0, "failed": 0, "done": true }), "{case}");
+        assert_eq!(work(&shop).await, [expected], "{case}");
+        invariants::hold(&shop).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schedule_leaves_payments_of_others_alone() {
+    let shop = shop().await;
+    let orders = [captured(&shop, "a").await, captured(&shop, "b").await];
+    shop.settle_payments().await;
+    silence(&shop);
+    let before = shop.dump().await;
+    let provider = &shop.payments().provider;
+    let ours = provider.ledger();
+    // One is of another program, and one of an order that is not here.
+    for (order, owner) in orders.iter().zip([None, Some("elsewhere".to_owned())]) {
+        let (id, mut ledger) = (shop.intent(order).id, provider.ledger());
+        ledger.intents.get_mut(&id).expect("an intent").order = owner;
+        provider.restore(ledger);
+        act(&shop, Act::Dispute { intent: id, amount: None, inquiry: false });
+    }
+    assert_eq!(sweep(&shop).await, json!({ "settled": 0, "failed": 0, "done": true }));
+    assert_eq!(shop.dump().await, before);
+    provider.restore(ours);
+    invariants::hold(&shop).await;
+}
+
+/// docs/payments.md names the events to which operators subscribe. Stripe lists up to twenty types at once.
+#[test]
+fn the_documentation_subscribes_to_the_events_that_the_schedule_asks_for() {
+    let page = shop::read("docs/payments.md");
+    let named: Vec<_> = page.split("enabled_events[]=").skip(1).filter_map(|rest| rest.split('\'').next()).collect();
+    assert_eq!(named, payments::stripe::EVENTS);
+    assert!(named.len() <= 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_capture_that_the_provider_refuses_for_good_is_written_off() {
     let shop = shop().await;
     let order = order(&shop, "k").await;

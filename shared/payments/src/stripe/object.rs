@@ -97,7 +97,7 @@ pub(super) struct Dispute {
 
 /// An event that Stripe sends.
 #[derive(Deserialize)]
-struct Event {
+pub(super) struct Event {
     data: Data,
 }
 
@@ -223,20 +223,27 @@ impl Dispute {
     }
 }
 
-/// Reads an event. `None` if it is not about a payment: a payment intent, or a charge, a refund or a dispute of one.
+/// Reads the body of a message: an event.
 pub(super) fn notice(body: &[u8]) -> Result<Option<Notice>, NotGenuine> {
-    let event: Event = serde_json::from_slice(body).map_err(|_| NotGenuine::Unreadable)?;
-    let object = event.data.object;
-    let kind = object["object"].as_str().unwrap_or_default().to_owned();
-    if !matches!(kind.as_str(), "payment_intent" | "charge" | "refund" | "dispute") {
-        return Ok(None);
+    serde_json::from_slice::<Event>(body).map_err(|_| NotGenuine::Unreadable)?.notice()
+}
+
+impl Event {
+    /// What the event tells. `None` if it is not about a payment: a payment intent, or a charge, a refund or a dispute of
+    /// one.
+    pub(super) fn notice(self) -> Result<Option<Notice>, NotGenuine> {
+        let object = self.data.object;
+        let kind = object["object"].as_str().unwrap_or_default().to_owned();
+        if !matches!(kind.as_str(), "payment_intent" | "charge" | "refund" | "dispute") {
+            return Ok(None);
+        }
+        let told: Told = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
+        let intent = match kind.as_str() {
+            "payment_intent" => Some(told.id.ok_or(NotGenuine::Unreadable)?),
+            _ => told.payment_intent,
+        };
+        Ok(intent.map(|intent| Notice { order: told.metadata.order_id, intent }))
     }
-    let told: Told = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
-    let intent = match kind.as_str() {
-        "payment_intent" => Some(told.id.ok_or(NotGenuine::Unreadable)?),
-        _ => told.payment_intent,
-    };
-    Ok(intent.map(|intent| Notice { order: told.metadata.order_id, intent }))
 }
 
 /// The error in an answer with this status.
