@@ -10,7 +10,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
-use key_schema::entity::{OrderStatus, PaymentDue, Work};
+use key_schema::entity::{Invoice, OrderStatus, PaymentDue, Work};
 use key_schema::layout::{PAYMENTS_DUE, in_shards};
 use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Error, Grant, Measure};
@@ -21,9 +21,15 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::{error, info, warn};
 
 /// The function's access to the table. The mark of a payment that is due is written together with what the provider is
-/// seen to hold.
-pub const ACCESS: &[&[Access]] =
-    &[ordering::FAIL_COMMAND, &[Access::delete::<PaymentDue>().in_transactions(), Access::query(PAYMENTS_DUE)]];
+/// seen to hold. An undelivered message may be of a payment whose marks stay.
+pub const ACCESS: &[&[Access]] = &[
+    ordering::FAIL_COMMAND,
+    &[
+        Access::delete::<PaymentDue>().in_transactions(),
+        Access::update::<Invoice>(),
+        Access::query(PAYMENTS_DUE),
+    ],
+];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[

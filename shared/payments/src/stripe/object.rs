@@ -254,10 +254,9 @@ pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
     match status {
         // 409: another request with this key is being carried out. 429: too many requests. Stripe keeps neither.
         409 | 429 => Error::Busy(status),
-        // A time-out, or something that Stripe depends on failed.
-        408 | 424 | 425 => Error::Failed { status, message },
         401 | 403 => Error::Unauthorized(message),
-        500.. => Error::Failed { status, message },
+        // Also a time-out, or a failure of something that Stripe depends on.
+        408 | 424 | 425 | 500.. => Error::Failed { status, message },
         _ if code == "amount_too_small" => Error::TooSmall(message),
         // The account has no money for a refund at this moment, or its key was used for another request.
         _ if code == "balance_insufficient" || text("type") == "idempotency_error" => Error::Failed { status, message },
