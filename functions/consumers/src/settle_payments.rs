@@ -24,11 +24,7 @@ use tracing::{error, info, warn};
 /// seen to hold. An undelivered message may be of a payment whose marks stay.
 pub const ACCESS: &[&[Access]] = &[
     ordering::FAIL_COMMAND,
-    &[
-        Access::delete::<PaymentDue>().in_transactions(),
-        Access::update::<Invoice>(),
-        Access::query(PAYMENTS_DUE),
-    ],
+    &[Access::delete::<PaymentDue>().in_transactions(), Access::update::<Invoice>(), Access::query(PAYMENTS_DUE)],
 ];
 
 /// The function's permissions on other services.
