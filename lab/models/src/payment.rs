@@ -519,7 +519,8 @@ impl Model for Paying {
             }),
             Property::always(FITS, |_, state: &State| state.whole.is_consistent()),
             Property::always(UNPAID, |_, state: &State| {
-                !state.is_robbed && !(is_cancelled_as_unpaid(&state.whole) && any(state, |held| held.is_some()))
+                let is_taken = is_cancelled_as_unpaid(&state.whole) && any(state, |held| held.is_some());
+                !state.is_robbed && !is_taken
             }),
             Property::always(SETTLES, |model: &Self, state: &State| state.settles(model.bug)),
             Property::sometimes("a payment is captured", |_, state: &State| is(state, PaymentState::Captured)),
