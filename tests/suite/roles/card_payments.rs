@@ -47,7 +47,12 @@ pub async fn settled(shop: &Shop) {
     shop.admin().capture(&by_bank, "bank-9").await.expect(200);
     lapsed(shop).await;
     shop.settle_payments().await;
+    // Somebody captures a payment that has no mark, and no message tells.
+    let unseen = order(shop, "captured, and nobody told").await;
+    pay(shop, &unseen).await;
+    shop.act_at_provider(&unseen, "capture").await;
     shop.sweep_payments().await;
+    shop.await_payment(&unseen, "captured").await;
     shop.admin().get("/payments-due").await.expect(200);
     assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (shop.intent(&shipped).amount, 0));
 }
