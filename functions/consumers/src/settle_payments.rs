@@ -85,7 +85,7 @@ pub struct Report {
     settled: u64,
     /// The number of payments that could not be settled. The log has the causes, and the next run tries again.
     failed: u64,
-    /// Whether the run reached the end of the list.
+    /// Whether the run had time for all payments.
     done: bool,
 }
 
@@ -156,43 +156,39 @@ impl Settler {
     /// Settles every payment that has been due for some time. Then it looks at the payments that a lost message names,
     /// and at those that wait for staff or the customer: a dispute may have ended, or the customer may have paid again.
     async fn sweep(&self, end: Instant) -> Result<Report, Error> {
-        let mut report = Report::default();
-        for is_ours in [true, false] {
-            report.done = self.sweep_once(is_ours, end, &mut report).await?;
-            if !report.done {
-                break;
-            }
-            if is_ours {
-                self.look_at_undelivered(end).await;
-            }
+        let until = Timestamp::now().minus_seconds(YOUNGER);
+        let since = TimeRange::parse(None, Some(&until.to_string()))?;
+        let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
+        let (mut report, mut others) = (Report { done: true, ..Report::default() }, Vec::new());
+        let mut due = self.reader.sweep(&shards, OF_A_LIST);
+        while report.done
+            && let Some(Swept { items, unreadable }) = due.next().await?
+        {
+            report.failed += unreadable;
+            let (ours, theirs): (Vec<_>, Vec<_>) = items.into_iter().partition(|mark| mark.work == Work::Provider);
+            others.extend(theirs);
+            self.settle_all(ours, end, &mut report).await;
+        }
+        if report.done {
+            self.look_at_undelivered(end).await;
+            self.settle_all(others, end, &mut report).await;
         }
         measure(report.settled, report.failed);
         Ok(report)
     }
 
-    /// Settles the payments for which there is work for the provider, or all others. Returns whether the end of the list
-    /// was reached.
-    async fn sweep_once(&self, is_ours: bool, end: Instant, report: &mut Report) -> Result<bool, Error> {
-        let until = Timestamp::now().minus_seconds(YOUNGER);
-        let since = TimeRange::parse(None, Some(&until.to_string()))?;
-        let shards = in_shards(self.shards.0, |shard| PAYMENTS_DUE.ask((&shard, &since)));
-        let mut due = self.reader.sweep(&shards, OF_A_LIST);
-        while let Some(Swept { items, unreadable }) = due.next().await? {
-            report.failed += if is_ours { unreadable } else { 0 };
-            // One payment that takes long does not hold back the others.
-            let due = stream::iter(items.into_iter().filter(|mark| (mark.work == Work::Provider) == is_ours));
-            let settled =
-                due.map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });
-            for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
-                match outcome {
-                    Some(Outcome::Settled) => report.settled += 1,
-                    Some(Outcome::NotForProvider) => {}
-                    Some(Outcome::Failed) => report.failed += 1,
-                    None => return Ok(false),
-                }
+    /// Settles these payments, several at once, so that one that takes long does not hold back the others.
+    async fn settle_all(&self, due: Vec<PaymentDue>, end: Instant, report: &mut Report) {
+        let settled = stream::iter(due)
+            .map(async |mark| if Instant::now() < end { Some(self.settle(&mark.order_id).await) } else { None });
+        for outcome in settled.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
+            match outcome {
+                Some(Outcome::Settled) => report.settled += 1,
+                Some(Outcome::NotForProvider) => {}
+                Some(Outcome::Failed) => report.failed += 1,
+                None => report.done = false,
             }
         }
-        Ok(true)
     }
 
     /// Looks at the payments of which the provider could not tell: one that is settled has no mark. What fails here is

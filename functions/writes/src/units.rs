@@ -52,7 +52,8 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
         }
         Denial::OtherAmount(amount) => {
-            Problem::new(Kind::InvalidTransition, format!("The amount is {amount}.")).with("amount", amount)
+            Problem::new(Kind::InvalidTransition, format!("The amount is {amount}, so nothing was recorded."))
+                .with("amount", amount)
         }
         Denial::UnknownShipment => Problem::not_found("shipment"),
         Denial::PartlyShipped => {

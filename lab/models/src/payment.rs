@@ -5,17 +5,19 @@
 //! two changes at once end as if one came after the other is what the model of orders shows. A look at the provider is
 //! not: the order may change between the read, the look and the write.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
 use key_schema::entity::{
     CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress, WholeOrder,
 };
-use key_schema::value::{IntentId, Money, Timestamp};
+use key_schema::value::{IntentId, Timestamp};
 use ordering::steps::{Cancel, Step, Transition};
 use stateright::{Model, Property};
 
+use books::{Books, Trouble};
+
+mod books;
 mod scene;
 #[cfg(test)]
 mod tests;
@@ -73,32 +75,6 @@ pub struct State {
     troubles: u8,
 }
 
-/// The provider's books.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Books {
-    intents: BTreeMap<String, Held>,
-    /// The amount of each intent.
-    amounts: BTreeMap<String, Money>,
-    /// Of each refund that was asked for, whether the answer is a success. The provider keeps it.
-    answers: BTreeMap<(String, u32), bool>,
-    /// The refunds that were made.
-    made: BTreeSet<(String, u32)>,
-    /// How the next refund fails, if it does.
-    fails: Option<Failing>,
-    /// A refund that was answered with an error, and will be made.
-    late: Option<(String, u32, i64)>,
-    /// The amount that went away without the shop.
-    outside: i64,
-}
-
-/// A failure of the provider at a refund.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failing {
-    ForGood,
-    /// Only the answer is an error. Some time later, the refund is made.
-    InAnswer,
-}
-
 /// A look at the provider.
 #[derive(Clone, Debug, PartialEq)]
 struct Look {
@@ -140,19 +116,6 @@ pub enum Action {
     Trouble(Trouble),
     /// The refund is made whose answer was an error.
     Land,
-}
-
-/// What happens at the provider without the shop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// Somebody refunds 100 in the dashboard.
-    Refunds,
-    /// The refunds that were made fail.
-    RefundsFail,
-    /// The next refund is answered with an error.
-    Fails(Failing),
-    /// The bank disputes the payment, or the dispute ends so.
-    Disputes(Dispute),
 }
 
 /// A change of the order by the shop.
@@ -219,18 +182,6 @@ impl Change {
     }
 }
 
-impl Trouble {
-    const ALL: [Self; 7] = [
-        Self::Refunds,
-        Self::RefundsFail,
-        Self::Fails(Failing::ForGood),
-        Self::Fails(Failing::InAnswer),
-        Self::Disputes(Dispute::Open),
-        Self::Disputes(Dispute::Won),
-        Self::Disputes(Dispute::Lost),
-    ];
-}
-
 fn now() -> Timestamp {
     "2026-11-22T10:00:00.000Z".parse().expect("a time")
 }
@@ -242,90 +193,6 @@ fn later() -> Timestamp {
 
 fn is_cancelled_as_unpaid(whole: &WholeOrder) -> bool {
     whole.order.cancellation.as_ref().is_some_and(|it| it.cause == Some(CancellationCause::Unpaid))
-}
-
-impl Books {
-    fn change(&mut self, intent: &str, states: &[Progress], change: impl FnOnce(&mut Held)) {
-        if let Some(held) = self.intents.get_mut(intent).filter(|held| states.contains(&held.progress)) {
-            change(held);
-        }
-    }
-
-    fn newest_refund(&self, intent: &str) -> u32 {
-        self.made.iter().filter(|(of, _)| of == intent).map(|(_, number)| *number).max().unwrap_or_default()
-    }
-
-    /// Makes a refund, if so much is left.
-    fn refund(&mut self, intent: &str, number: u32, amount: i64) -> bool {
-        let is_possible = self.intents.get(intent).is_some_and(|held| amount <= held.kept());
-        if is_possible {
-            self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
-            self.made.insert((intent.to_owned(), number));
-        }
-        is_possible
-    }
-
-    /// The provider makes the refund that it was late with.
-    fn land(&mut self) {
-        if let Some((intent, number, amount)) = self.late.take() {
-            self.refund(&intent, number, amount);
-        }
-    }
-
-    /// The intent ends without a capture.
-    fn end(&mut self, intent: &str) {
-        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Released);
-        self.change(intent, &[Progress::Started, Progress::Declined], |held| held.progress = Progress::Ended);
-    }
-
-    /// Carries out a command, if the state of the intent allows it. Returns whether it answers without an error.
-    fn carry_out(&mut self, intent: &str, command: Command) -> bool {
-        match command {
-            Command::Capture { amount } => self.change(intent, &[Progress::Authorized], |held| {
-                *held = Held { captured: amount, ..Held::of(Progress::Captured) };
-            }),
-            Command::Void => self.end(intent),
-            Command::Refund { number, amount } => {
-                let key = (intent.to_owned(), number);
-                if let Some(known) = self.answers.get(&key) {
-                    return *known;
-                }
-                let failing = self.fails.take();
-                if failing == Some(Failing::InAnswer) {
-                    self.late = Some((intent.to_owned(), number, amount));
-                }
-                let is_made = failing.is_none() && self.refund(intent, number, amount);
-                self.answers.insert(key, is_made);
-                return is_made;
-            }
-        }
-        true
-    }
-
-    fn suffer(&mut self, intent: &str, trouble: Trouble) {
-        let before = self.intents.get(intent).map_or(0, |held| held.kept());
-        self.change(intent, &[Progress::Captured], |held| match trouble {
-            Trouble::Refunds => held.refunded += 100.min(held.kept()),
-            Trouble::RefundsFail => (held.failed, held.refunded) = (held.failed + held.refunded, 0),
-            Trouble::Fails(_) => {}
-            Trouble::Disputes(state) => {
-                let is_open = held.dispute == Some(Dispute::Open);
-                if is_open != (state == Dispute::Open) && held.dispute != Some(Dispute::Lost) {
-                    held.dispute = Some(state);
-                    held.disputed = if state == Dispute::Won { 0 } else { held.disputed + held.kept() };
-                }
-            }
-        });
-        if let Trouble::Fails(failing) = trouble {
-            self.fails = Some(failing);
-        }
-        self.outside += before - self.intents.get(intent).map_or(0, |held| held.kept());
-    }
-
-    /// The amount that the provider holds for the shop.
-    fn held(&self) -> i64 {
-        self.intents.values().map(|held| held.kept()).sum()
-    }
 }
 
 impl State {

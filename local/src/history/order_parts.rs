@@ -145,7 +145,17 @@ impl UnitsRecord {
 
 impl CardRecord {
     fn of(card: &CardPayment) -> Self {
-        let CardPayment { amount, expired, written_off, provider, transfer, refunds, .. } = card.clone();
+        let CardPayment {
+            amount,
+            cancelled: _,
+            expired,
+            credited: _,
+            written_off,
+            written_off_disputed: _,
+            provider,
+            transfer,
+            refunds,
+        } = card.clone();
         let record = |Transfer { reference, amount }| TransferRecord { reference, amount };
         Self {
             amount,

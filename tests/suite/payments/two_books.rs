@@ -3,6 +3,8 @@
 
 use local::pretend_provider::{Act, Answer, Call, DisputeStatus, RefundStatus, Status, Switches, Webhooks};
 
+use shop::log::Log;
+
 use super::{VISA, cancel, order, shop};
 use crate::prelude::*;
 
@@ -332,6 +334,24 @@ fn the_documentation_subscribes_to_the_events_that_the_schedule_asks_for() {
     let named: Vec<_> = page.split("enabled_events[]=").skip(1).filter_map(|rest| rest.split('\'').next()).collect();
     assert_eq!(named, payments::stripe::EVENTS);
     assert!(named.len() <= 20);
+}
+
+/// The alarm `PaymentsNeedStaff` counts this metric.
+// The log of a test is that of its thread, so everything runs in one thread.
+#[tokio::test]
+async fn staff_are_told_once_of_new_work() {
+    let shop = shop().await;
+    silence(&shop);
+    let order = captured(&shop, "k").await;
+    let (log, _logging) = Log::begin();
+    let told = || log.take().contains("PaymentsForStaff");
+    shop.tell(&order).await.expect(204);
+    assert!(!told(), "nothing is to be done");
+    act(&shop, Act::Dispute { intent: shop.intent(&order).id, amount: None, inquiry: false });
+    shop.tell(&order).await.expect(204);
+    assert!(told());
+    shop.tell(&order).await.expect(204);
+    assert!(!told(), "they know");
 }
 
 #[tokio::test(flavor = "multi_thread")]

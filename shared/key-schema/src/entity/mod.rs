@@ -37,6 +37,7 @@ mod tax;
 #[cfg(test)]
 mod tests;
 mod uncounted;
+mod whole_order;
 
 pub use single_table::Entity;
 
@@ -55,7 +56,7 @@ pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus};
 pub use invoice_counter::InvoiceCounter;
 pub use migration::Migration;
-pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, WholeOrder};
+pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine};
 pub use order_status::OrderStatus;
 pub use parked_counts::{FoldLease, ParkedCounts};
 pub use payment_due::PaymentDue;
@@ -77,3 +78,4 @@ pub use tax::{
     CategoryTax, CountryTaxes, LineTax, Prices, RateTax, TaxRate, Taxes, tax_lines, tax_on_top, wrongly_taxed,
 };
 pub use uncounted::{Span, Uncounted};
+pub use whole_order::WholeOrder;

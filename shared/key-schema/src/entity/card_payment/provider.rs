@@ -30,7 +30,7 @@ pub struct ProviderPayment {
     /// The amount of the refund that is under way, in minor units. Zero if none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunding: i64,
-    /// When the provider first failed at the refund that is under way. It may be carried out all the same.
+    /// When the provider last failed at the refund that is under way. It may be carried out all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refund_failed_at: Option<Timestamp>,
     /// The provider's code for why it refuses, for good, to refund what is due, or to capture. Staff have to do

@@ -2,8 +2,8 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
-use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag, Payment, WholeOrder};
-use crate::entity::{CardPayment, PaymentStatus};
+use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag};
+use crate::entity::{CardPayment, Payment, PaymentStatus, WholeOrder};
 use crate::value::{Currency, Money, Timestamp};
 use single_table::KeyPart as _;
 

@@ -1,8 +1,6 @@
 //! Laws of payments at a provider: for any sequence of what the customer, the shop, the provider and the settling function
 //! do, with reports that come late, several times, in another order or never.
 
-use std::collections::BTreeMap;
-
 use key_schema::entity::{CardPayment, Command, Dispute, Held, LineUnits, Progress};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,120 +10,12 @@ use super::super::*;
 use super::access::undeclared;
 use super::{at, sold};
 
+mod books;
+
+use books::{Answer, Books};
+
 /// What the bank card pays: 1,400 less the discount and the gift card.
 const WHOLE: i64 = 700;
-
-/// A provider's books. As at Stripe, the same idempotency key gets the same answer.
-#[derive(Clone, Debug, Default)]
-struct Books {
-    intents: BTreeMap<IntentId, Held>,
-    amounts: BTreeMap<IntentId, i64>,
-    /// The answers to the refunds, by their numbers.
-    answers: BTreeMap<(IntentId, u32), Answer>,
-    /// What the next refund is answered, whether it is carried out or not.
-    next: Answer,
-}
-
-/// The provider's answer to a refund.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Answer {
-    #[default]
-    Done,
-    /// An error of the provider's own.
-    Failed,
-    /// A refusal for good.
-    Refused,
-}
-
-impl Books {
-    fn start(&mut self, attempt: u32, amount: Money) -> IntentId {
-        let intent: IntentId = format!("pi_{attempt}_{}", amount.amount()).parse().expect("an id");
-        if self.amounts.insert(intent.clone(), amount.amount()).is_none() {
-            self.intents.insert(intent.clone(), Held::NOTHING);
-        }
-        intent
-    }
-
-    /// Changes what the provider holds of an intent, if it has one of these states of progress.
-    fn change(&mut self, intent: &IntentId, states: &[Progress], change: impl FnOnce(&mut Held)) {
-        let held = self.intents.get_mut(intent).expect("an intent");
-        if states.contains(&held.progress) {
-            change(held);
-        }
-    }
-
-    /// The customer tries to pay.
-    fn pay(&mut self, intent: &IntentId, accepted: bool) {
-        let progress = if accepted { Progress::Authorized } else { Progress::Declined };
-        self.change(intent, &[Progress::Started, Progress::Declined], |held| held.progress = progress);
-    }
-
-    /// The provider ends an authorization that was not captured in time.
-    fn end(&mut self, intent: &IntentId) {
-        self.change(intent, &[Progress::Authorized], |held| held.progress = Progress::Released);
-    }
-
-    fn capture(&mut self, intent: &IntentId, amount: i64) {
-        let captured = Held { captured: amount, ..Held::of(Progress::Captured) };
-        self.change(intent, &[Progress::Authorized], |held| *held = captured);
-    }
-
-    /// Somebody refunds something in the provider's dashboard.
-    fn refund_in_dashboard(&mut self, intent: &IntentId, amount: i64) {
-        self.change(intent, &[Progress::Captured], |held| held.refunded += amount.min(held.kept()));
-    }
-
-    /// A refund fails after it was made.
-    fn fail_refund(&mut self, intent: &IntentId) {
-        self.change(intent, &[Progress::Captured], |held| {
-            held.failed += held.refunded;
-            held.refunded = 0;
-        });
-    }
-
-    /// The bank disputes the payment, or the dispute ends.
-    fn dispute(&mut self, intent: &IntentId, state: Dispute) {
-        self.change(intent, &[Progress::Captured], |held| {
-            let is_possible = (state == Dispute::Open) != (held.dispute == Some(Dispute::Open));
-            if is_possible && held.dispute != Some(Dispute::Lost) {
-                held.dispute = Some(state);
-                held.disputed = if state == Dispute::Won { 0 } else { held.disputed + held.kept() };
-            }
-        });
-    }
-
-    /// Carries out a command, or not, as the intent's state allows.
-    fn carry_out(&mut self, intent: &IntentId, command: Command) -> Answer {
-        match command {
-            Command::Capture { amount } => self.capture(intent, amount),
-            Command::Void => {
-                self.end(intent);
-                let open = [Progress::Started, Progress::Declined];
-                self.change(intent, &open, |held| held.progress = Progress::Ended);
-            }
-            Command::Refund { number, amount } => {
-                if let Some(known) = self.answers.get(&(intent.clone(), number)) {
-                    return *known;
-                }
-                let held = self.intents[intent];
-                let is_possible = amount <= held.kept() && held.dispute != Some(Dispute::Open);
-                let answer = if is_possible { std::mem::take(&mut self.next) } else { Answer::Refused };
-                self.answers.insert((intent.clone(), number), answer);
-                if answer == Answer::Done {
-                    self.change(intent, &[Progress::Captured], |held| held.refunded += amount);
-                }
-                return answer;
-            }
-        }
-        Answer::Done
-    }
-
-    /// The highest number of a refund that was made.
-    fn newest_refund(&self, intent: &IntentId) -> u32 {
-        let made = self.answers.iter().filter(|((of, _), answer)| of == intent && **answer == Answer::Done);
-        made.map(|((_, number), _)| *number).max().unwrap_or_default()
-    }
-}
 
 /// One thing that happens.
 #[derive(Clone, Copy, Debug)]
