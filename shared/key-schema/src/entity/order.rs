@@ -52,8 +52,8 @@ pub struct Order {
     /// Whether the order may stay unpaid for days instead of minutes: its customer pays by bank transfer, for example.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pay_later: bool,
-    /// Whether the order has an [address](OrderAddress), which detects a read that saw only a part of the transaction that
-    /// placed the order. Whoever deletes the address removes this attribute in the same transaction.
+    /// Whether the order has an [address](super::OrderAddress), which detects a read that saw only a part of the
+    /// transaction that placed the order. Whoever deletes the address removes this attribute in the same transaction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_address: bool,
     /// The order's shard in the list of its status. It is stored so that a change of the number of shards moves no
