@@ -12,8 +12,8 @@ use crate::changed;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
     .summary(
-        "Record, once, that all that is due of a card payment at this moment was refunded. Its status must be `refundDue`, \
-             and staff must have recorded the payment: the payment provider makes the refunds of its own payments.",
+        "Record, once, that staff refunded all that they owe of a payment at this moment: of a bank transfer, or because \
+             the payment provider cannot make the refund.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)

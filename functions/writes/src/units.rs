@@ -52,8 +52,16 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
         }
         Denial::OtherAmount(amount) => {
-            Problem::new(Kind::InvalidTransition, format!("The amount is {amount}, so nothing was recorded."))
+            Problem::new(Kind::InvalidTransition, format!("It is {amount}. Nothing was recorded."))
                 .with("amount", amount)
+        }
+        Denial::OpenPayment(work) => {
+            let detail = "Something has to be done about the payment first: see `work`, and the list GET /payments-due.";
+            Problem::new(Kind::InvalidTransition, detail).with("work", work)
+        }
+        Denial::Paid => {
+            let detail = "Nothing is missing of this payment. If the bank received more, refund it there.";
+            Problem::new(Kind::InvalidTransition, detail)
         }
         Denial::UnknownShipment => Problem::not_found("shipment"),
         Denial::PartlyShipped => {

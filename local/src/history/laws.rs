@@ -277,6 +277,7 @@ impl OrderRecord {
             shard: whole.order.shard,
             since: self.due_since.unwrap_or(whole.order.changed_at),
             work,
+            amount: whole.amount_of(work),
         });
         Some(Placeable { whole, due })
     }

@@ -49,8 +49,8 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Vec<
     let made = refunded.map(|amount| {
         let id = EventId::of_refund(&invoice_id, was_refunded);
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
-        let reference = after.refund_reference().or(intent_of(after).map(IntentId::as_str)).unwrap_or_default();
-        let reference = reference.to_owned();
+        let by_staff = after.refund_reference().filter(|_| after.refunds.len() > before.refunds.len());
+        let reference = by_staff.or(intent_of(after).map(IntentId::as_str)).unwrap_or_default().to_owned();
         RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
     });
     let failed = growth(was.failed, is.failed).map(|amount| {

@@ -57,7 +57,8 @@ pub struct RefundMade {
 }
 
 /// A refund failed at the payment provider after it was made: mostly because the card's account is closed. The shop has
-/// the money again, and staff refund it by another way. The amount is due again, which `RefundDue` tells.
+/// the money again, and staff refund it by another way. `RefundDue` tells when the amount is due again: at once, or at the
+/// end of a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundFailed {

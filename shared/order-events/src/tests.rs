@@ -293,7 +293,8 @@ fn the_restoration_of_an_order_is_not_its_placing() {
 #[test]
 fn the_restoration_of_a_mark_is_no_new_payment_that_is_due() {
     let since = PLACED_AT.parse().expect("a time");
-    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, work: Work::Provider };
+    let expected = order("a").total;
+    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, work: Work::Provider, amount: expected };
     let insert = |written_at: &str| {
         let written_at = written_at.parse().expect("a time");
         event_of(&Record { written_at, ..record("INSERT", Item::default(), image(&mark)) })

@@ -12,7 +12,7 @@ mod shipping;
 pub(crate) mod tests;
 
 use key_schema::entity::{
-    CancellationCause, Command, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder,
+    CancellationCause, Command, Held, LineUnits, Order, OrderStatus, ReturnStatus, Shortfall, WholeOrder, Work,
 };
 use key_schema::value::{Day, IdempotencyKey, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
@@ -57,6 +57,10 @@ pub enum Denial {
     TooMuch(Money),
     /// The payment or the refund has this amount, and not the one that the caller says.
     OtherAmount(Money),
+    /// The payment is not secured, or cannot be captured, because something is to be done about it first.
+    OpenPayment(Work),
+    /// Nothing is missing of the payment.
+    Paid,
     /// The order has no such shipment.
     UnknownShipment,
     /// Some units of the order are shipped, so it cannot be cancelled as a whole.

@@ -8,7 +8,7 @@
 //! Nothing is asked of the provider twice with effect. A capture and a void have their effect once, because of the
 //! state of the intent. A refund has a number, which the table has before the provider is asked.
 
-use key_schema::entity::{CardPayment, Command, Progress, WholeOrder, Work};
+use key_schema::entity::{CardPayment, Command, Progress, ProviderPayment, WholeOrder, Work};
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Failure, Measure, Remedy, Retries};
 use ordering::steps::Transition;
@@ -58,6 +58,13 @@ pub enum Failed {
     Differs,
     #[error("the payment is still due after {MOST_COMMANDS} requests to the provider")]
     StillDue,
+}
+
+impl Failed {
+    /// Whether the provider does not have the order's payment, and will not have it later.
+    fn is_for_good(&self) -> bool {
+        matches!(self, Self::Differs | Self::Provider(Error::Refused { status: 404, .. }))
+    }
 }
 
 impl Failure for Failed {
@@ -183,7 +190,10 @@ impl Cashier {
         let (mut asked, mut retries) = (None, budget.retries());
         for _ in 0..MOST_COMMANDS {
             // The provider may have done it, after a command whose answer was lost, or for somebody else.
-            let seen = self.look_once(whole, budget).await?;
+            let seen = match self.look_once(whole.clone(), budget).await {
+                Err(error) if error.is_for_good() => return self.settle_without(&whole, error, budget).await,
+                seen => seen?,
+            };
             if let Some(Seen { whole, intent }) = &seen {
                 let command = whole.invoice.card().and_then(CardPayment::command);
                 let (Some(command), Some(intent)) = (command, intent) else {
@@ -193,6 +203,8 @@ impl Cashier {
                 match asked.take() {
                     // It was asked for, and the provider still has not done it.
                     Some((again, error)) if again == command => self.give_up(order, command, error, budget).await?,
+                    // Under its number, the provider repeats a failure. A look in some minutes gives it another one.
+                    _ if whole.invoice.card().is_some_and(CardPayment::refund_has_failed) => return Err(Failed::StillDue),
                     _ => match self.provider.carry_out(command, order, intent).await {
                         Ok(()) => info!(%order, ?command, "asked of the payment provider"),
                         // It may have been carried out all the same. The next look tells.
@@ -217,13 +229,26 @@ impl Cashier {
     /// tries again what failed.
     async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
         error!(%order, ?command, %error, "the payment provider has not carried out a command");
-        let failed = Transition::FailCommand { command, code: error.code() };
+        // The customer may still pay an intent that is not void, so a void is asked for until the intent has ended.
+        let code = error.code().filter(|_| command != Command::Void);
+        let failed = Transition::FailCommand { command, code };
         let changed = self.orders.change(Target::Order(order), failed, budget).await?;
-        let is_refused = error.code().is_some() && command != Command::Void;
         if let Transitioned::Done(whole) = &changed {
             tell_staff(Some(Work::Provider), whole);
         }
-        if is_refused { Ok(()) } else { Err(error.into()) }
+        if code.is_some() { Ok(()) } else { Err(error.into()) }
+    }
+
+    /// Leaves what is due to staff, because the provider does not know the intent, or has another amount.
+    async fn settle_without(&self, whole: &WholeOrder, error: Failed, budget: Budget) -> Result<Settled, Failed> {
+        let order = &whole.order.order_id;
+        let Some(command) = whole.invoice.card().and_then(CardPayment::command) else { return Err(error) };
+        error!(%order, ?command, %error, "the payment provider cannot do what is due");
+        let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
+        if let Transitioned::Done(whole) = self.orders.change(Target::Order(order), failed, budget).await? {
+            tell_staff(Some(Work::Provider), &whole);
+        }
+        Ok(Settled::NotForProvider)
     }
 
     /// Cancels an order whose time to pay is over, by this change: [`Transition::Expire`] or

@@ -21,7 +21,7 @@ pub enum Error {
     #[error("the payment provider failed with {status}: {message}")]
     Failed { status: u16, message: String },
     /// The amount is below the least that the provider charges a card with. The least depends on the currency.
-    #[error("the payment provider takes no amount as small as this: {0}")]
+    #[error("the payment provider does not take this amount: {0}")]
     TooSmall(String),
     /// The provider cannot charge a card with this amount in this currency, or not with every amount in it.
     #[error("the payment provider cannot charge cards with any amount in {0}")]
@@ -61,12 +61,8 @@ impl Failure for Error {
     fn remedy(&self) -> Remedy {
         match self {
             Self::Off | Self::NotCharged(_) => Remedy::Correct,
-            Self::Unanswered(_) | Self::Busy(_) | Self::Failed { .. } => Remedy::Retry,
-            Self::TooSmall(_)
-            | Self::Refused { .. }
-            | Self::Unauthorized(_)
-            | Self::Unreadable(_)
-            | Self::Secret(_) => Remedy::None,
+            Self::Unanswered(_) | Self::Busy(_) | Self::Failed { .. } | Self::Unreadable(_) => Remedy::Retry,
+            Self::TooSmall(_) | Self::Refused { .. } | Self::Unauthorized(_) | Self::Secret(_) => Remedy::None,
         }
     }
 }

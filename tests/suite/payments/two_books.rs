@@ -1,7 +1,7 @@
 //! The provider's book and the table's agree, and what the provider holds decides: whatever message is late, lost or
 //! forged, and whatever answer is an error that the provider keeps.
 
-use local::pretend_provider::{Act, Answer, Call, DisputeStatus, RefundStatus, Status, Switches, Webhooks};
+use local::pretend_provider::{Act, Answer, Call, DisputeStatus, Ledger, RefundStatus, Status, Switches, Webhooks};
 
 use shop::log::Log;
 
@@ -52,12 +52,18 @@ async fn write_off(shop: &Shop, order: &Value) -> Reply {
     shop.admin().post(&format!("/invoices/{}/write-offs", invoice_id(order)), json!({})).await
 }
 
+/// The customer's bank takes this amount of the order's payment back for good.
+async fn lose(shop: &Shop, order: &Value, amount: i64) {
+    let intent = shop.intent(order).id;
+    let dispute = act(shop, Act::Dispute { intent, amount: Some(amount), inquiry: false });
+    let dispute = dispute["id"].as_str().expect("an id").to_owned();
+    act(shop, Act::UpdateDispute { dispute, status: DisputeStatus::Lost });
+}
+
 /// An order whose payment the customer's bank took back for good, and that staff wrote off.
 pub async fn written_off(shop: &Shop) -> Value {
     let order = captured(shop, "disputed").await;
-    let dispute = act(shop, Act::Dispute { intent: shop.intent(&order).id, amount: None, inquiry: false });
-    let dispute = dispute["id"].as_str().expect("an id").to_owned();
-    act(shop, Act::UpdateDispute { dispute, status: DisputeStatus::Lost });
+    lose(shop, &order, 2000).await;
     until("staff are told", async || work(shop).await == ["missing"]).await;
     write_off(shop, &order).await.expect(200);
     order
@@ -197,10 +203,6 @@ async fn what_somebody_refunds_in_the_dashboard_is_missing_until_staff_decide() 
         send(order).await.expect(200);
         assert_eq!(work(&shop).await, Vec::<Value>::new());
     }
-    let whole = captured(&shop, "whole").await;
-    let before = card(&shop, &whole).await;
-    write_off(&shop, &whole).await.expect(200);
-    assert_eq!(card(&shop, &whole).await, before, "nothing is missing");
     write_off(&shop, &order(&shop, "unpaid").await).await.problem(Kind::InvalidTransition);
     invariants::hold(&shop).await;
 }
@@ -386,6 +388,7 @@ async fn a_lapsed_payment_of_a_delivered_order_is_paid_by_transfer_or_written_of
         for status in ["SHIPPED", "DELIVERED"] {
             shop.admin().advance(&order, status).await.expect(200);
         }
+        assert_eq!(work(&shop).await, ["capture"]);
         act(&shop, Act::Expire { intent: shop.intent(&order).id });
         until("staff are told", async || work(&shop).await == ["lapsed"]).await;
         if by_transfer {
@@ -395,5 +398,60 @@ async fn a_lapsed_payment_of_a_delivered_order_is_paid_by_transfer_or_written_of
         }
         assert_eq!(work(&shop).await, Vec::<Value>::new(), "{key}");
     }
+    invariants::hold(&shop).await;
+}
+
+/// The bank may take back what the shop has refunded before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispute_that_is_lost_after_a_refund_asks_for_no_second_refund() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    shop.customer("ada").cancel(&order, json!({})).await.expect(200);
+    until("it is refunded", async || refunds(&shop, &order) == [2000] && work(&shop).await.is_empty()).await;
+    lose(&shop, &order, 2000).await;
+    until("staff are told", async || work(&shop).await == ["missing"]).await;
+    shop.admin().post(&format!("/invoices/{}/refunds", invoice_id(&order)), json!({ "reference": "b" })).await.expect(409);
+    let due = shop.admin().get("/payments-due").await.expect(200)["items"][0].clone();
+    assert_eq!((&due["amount"], &due["invoiceId"]), (&eur(2000), &json!(invoice_id(&order))));
+    write_off(&shop, &order).await.expect(200);
+    write_off(&shop, &order).await.expect(200);
+    sweep(&shop).await;
+    assert_eq!((work(&shop).await, refunds(&shop, &order)), (Vec::<Value>::new(), vec![2000]));
+    invariants::hold(&shop).await;
+}
+
+/// A write-off is of money that is missing.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_written_off_while_nothing_is_missing() {
+    let shop = shop().await;
+    let order = captured(&shop, "k").await;
+    let refused = write_off(&shop, &order).await.problem(Kind::InvalidTransition);
+    assert_eq!(refused["amount"], eur(0));
+    let dispute = act(&shop, Act::Dispute { intent: shop.intent(&order).id, amount: None, inquiry: false });
+    until("staff are told", async || work(&shop).await == ["dispute"]).await;
+    write_off(&shop, &order).await.problem(Kind::InvalidTransition);
+    let refused = shop.admin().advance(&order, "SHIPPED").await.problem(Kind::InvalidTransition);
+    assert_eq!(refused["work"], "dispute");
+    let dispute = dispute["id"].as_str().expect("an id").to_owned();
+    act(&shop, Act::UpdateDispute { dispute, status: DisputeStatus::Won });
+    until("the dispute is over", async || work(&shop).await.is_empty()).await;
+    shop.admin().advance(&order, "SHIPPED").await.expect(200);
+}
+
+/// The shop changed its account, or somebody else's intent has the order's place.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_provider_does_not_know_is_staffs_once_the_order_is_cancelled() {
+    let shop = shop().await;
+    let [open, paid] = [order(&shop, "open").await, captured(&shop, "paid").await];
+    shop.start_payment(&open).await.expect(200);
+    shop.payments().provider.restore(Ledger::default());
+    for order in [&open, &paid] {
+        shop.customer("ada").cancel(order, json!({})).await.expect(200);
+    }
+    sweep(&shop).await;
+    assert_eq!(work(&shop).await, ["refund"]);
+    let path = format!("/invoices/{}/refunds", invoice_id(&paid));
+    shop.admin().post(&path, json!({ "reference": "back-1" })).await.expect(200);
+    assert_eq!(work(&shop).await, Vec::<Value>::new());
     invariants::hold(&shop).await;
 }

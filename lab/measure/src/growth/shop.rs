@@ -239,7 +239,7 @@ impl Shop {
         let transfer = is_paid.then(|| Transfer { reference: format!("bank-{number:07}"), amount: amount.amount() });
         let cancelled = order.status == OrderStatus::Cancelled;
         let work = Work::Refund;
-        let due = cancelled.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, work });
+        let due = cancelled.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, work, amount });
         let card = CardPayment { cancelled, transfer, ..CardPayment::of(amount) };
         let invoice = Invoice::new(&order, vec![Payment::Card(card)]);
         let (name, quantity) = (Self::name(rank), quantity.try_into()?);

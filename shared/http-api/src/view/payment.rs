@@ -1,5 +1,5 @@
 use key_schema::entity::{PaymentDue, PaymentState, Work};
-use key_schema::value::{IntentId, Money, OrderId, Timestamp};
+use key_schema::value::{IntentId, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,13 +28,16 @@ pub struct PaymentIntentView {
 #[schema(as = DuePayment)]
 pub struct PaymentDueView {
     order_id: OrderId,
+    invoice_id: InvoiceId,
     /// The time since which the payment is due.
     since: Timestamp,
     work: Work,
+    /// The amount that it is about.
+    amount: Money,
 }
 
 impl From<PaymentDue> for PaymentDueView {
-    fn from(PaymentDue { order_id, since, work, shard: _ }: PaymentDue) -> Self {
-        Self { order_id, since, work }
+    fn from(PaymentDue { order_id, since, work, amount, shard: _ }: PaymentDue) -> Self {
+        Self { invoice_id: InvoiceId::of(&order_id), order_id, since, work, amount }
     }
 }

@@ -257,15 +257,20 @@ impl CardPayment {
         next.with_next_refund()
     }
 
-    /// The payment after the provider did not carry out this command. With a `code` it refuses a refund or a capture for
-    /// good, and staff decide. Without one it failed. A refund that failed may be made all the same: see
+    /// Whether the provider failed at the refund that is under way.
+    pub fn refund_has_failed(&self) -> bool {
+        self.provider.as_ref().is_some_and(|provider| provider.refund_failed_at.is_some())
+    }
+
+    /// The payment after the provider did not carry out this command. With a `code` it refuses for good: of a refund or a
+    /// capture, staff decide. Without one it failed. A refund that failed may be made all the same: see
     /// [`renumbered`](Self::renumbered).
     #[must_use]
     pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();
         let Some(provider) = next.provider.as_mut().filter(|_| self.command() == Some(command)) else { return next };
         match (command, code) {
-            (Command::Refund { .. } | Command::Capture { .. }, Some(code)) => {
+            (_, Some(code)) => {
                 (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
             }
             (Command::Refund { .. }, None) => provider.refund_failed_at = Some(now),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Work;
-use crate::value::{OrderId, Timestamp};
+use crate::value::{Money, OrderId, Timestamp};
 
 /// A mark on an order about whose payment something is to be done. The item exists only while that is so. The invoice
 /// says what is due; the mark is how it is found.
@@ -17,4 +17,6 @@ pub struct PaymentDue {
     pub since: Timestamp,
     /// What is to be done, and by whom.
     pub work: Work,
+    /// The amount that it is about.
+    pub amount: Money,
 }

@@ -4,7 +4,7 @@ use super::{
     CardPayment, Credit, Invoice, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment, Return,
     Shipment, Shortfall, Work,
 };
-use crate::value::ProductId;
+use crate::value::{Money, ProductId};
 
 /// An order with its lines, its invoice, its address, its flag, its returns and its shipments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,12 @@ impl WholeOrder {
     /// What is to be done about the payment, if anything.
     pub fn work(&self) -> Option<Work> {
         self.invoice.card().and_then(CardPayment::work).or_else(|| self.has_lapsed().then_some(Work::Lapsed))
+    }
+
+    /// The amount that this work is about.
+    pub fn amount_of(&self, work: Work) -> Money {
+        let amount = self.invoice.card().map_or(0, |card| card.amount_of(work));
+        Money::nearest(amount, self.order.total.currency())
     }
 
     /// The units of a line that are neither cancelled nor returned nor in an open return. Zero if the order has no such

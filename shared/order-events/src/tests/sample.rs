@@ -181,8 +181,8 @@ pub(crate) fn samples() -> [Event; 21] {
     let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(&product(version));
-    let due =
-        PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, work: Work::Provider };
+    let (order_id, since) = (pending.order_id.clone(), pending.placed_at);
+    let due = PaymentDue { order_id, shard: 0, since, work: Work::Provider, amount: eur(4798) };
 
     let unpaid = CardPayment::of(eur(4798));
     let expired = CardPayment { cancelled: true, expired: true, ..unpaid.clone() };

@@ -34,7 +34,8 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
     match (from.work(), to.work()) {
         (_, Some(work)) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
-            writes.push(Write::put(&PaymentDue { order_id, shard, since: now, work })?);
+            let amount = to.amount_of(work);
+            writes.push(Write::put(&PaymentDue { order_id, shard, since: now, work, amount })?);
         }
         (Some(_), None) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
         _ => {}

@@ -22,6 +22,7 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
         // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have
         // been.
         capture_requested: card.provider.as_ref().is_some_and(|provider| provider.capture_requested),
+        is_shipped: card.provider.as_ref().is_some_and(|provider| provider.is_shipped),
         ..ProviderPayment::new(intent.clone(), attempt)
     };
     to_card(whole, CardPayment { provider: Some(provider), ..card.clone() })
@@ -73,7 +74,7 @@ pub fn request_capture(whole: &WholeOrder) -> Step {
             let next = with_capture_requested(card);
             if next == *card { Step::Stay } else { to_card(whole, next) }
         }
-        _ => Step::Refuse,
+        _ => whole.work().map_or(Step::Refuse, |work| Step::Deny(Denial::OpenPayment(work))),
     }
 }
 
@@ -81,13 +82,14 @@ pub fn request_capture(whole: &WholeOrder) -> Step {
 /// the order is cancelled, the payment came too late: it is recorded, and a refund is due.
 ///
 /// The same reference again changes nothing. A different one is refused if nothing is missing, because it would be a
-/// second payment. So is another `amount`.
+/// second payment: staff refund it at the bank. So is another `amount`.
 pub fn capture(whole: &WholeOrder, reference: &str, amount: Option<Money>, now: Timestamp) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     let is_late = card.cancelled && card.received() == 0;
     let paid = match &card.transfer {
         Some(known) if known.reference == reference => card.clone(),
         None if is_late || card.missing() > 0 => card.paid_under(reference),
+        _ if card.received() > 0 => return Step::Deny(Denial::Paid),
         _ => return Step::Refuse,
     };
     if let Some(denied) = denies(&paid, paid.transfer.as_ref(), amount) {
@@ -126,8 +128,8 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
 }
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
-/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is
-/// missing, nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing.
+/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If all of it is written off,
+/// nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing.
 pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     let missing = Money::nearest(card.missing(), card.amount.currency());
@@ -137,7 +139,8 @@ pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
         }
         Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
         _ if whole.order.status == OrderStatus::Pending => Step::Refuse,
-        _ => Step::Stay,
+        _ if card.written_off > 0 && amount.is_none_or(|amount| amount.amount() == card.written_off) => Step::Stay,
+        _ => Step::Deny(Denial::OtherAmount(Money::nearest(0, card.amount.currency()))),
     }
 }
 

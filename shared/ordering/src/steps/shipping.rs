@@ -1,6 +1,8 @@
 //! Packing, shipping and delivering, as a whole or in shipments.
 
-use key_schema::entity::{CardPayment, LineUnits, Order, OrderStatus, Shipment, Shortfall, WholeOrder, Work};
+use key_schema::entity::{
+    CardPayment, LineUnits, Order, OrderStatus, Progress, Shipment, Shortfall, WholeOrder, Work,
+};
 use key_schema::value::{ShipmentId, Timestamp};
 
 use super::paying::with_capture_requested;
@@ -144,10 +146,23 @@ fn unshipped(whole: &WholeOrder) -> Vec<LineUnits> {
 fn secured(mut next: WholeOrder, captures: bool) -> Step {
     let is_safe = |card: &CardPayment| card.is_secured() && card.work() != Some(Work::Missing);
     if !next.invoice.card().is_none_or(is_safe) {
-        return Step::Refuse;
+        return next.work().map_or(Step::Refuse, |work| Step::Deny(Denial::OpenPayment(work)));
     }
-    if let Some(card) = next.invoice.card().filter(|_| captures).map(with_capture_requested) {
+    let card = match next.invoice.card() {
+        Some(card) if captures => Some(with_capture_requested(card)),
+        Some(card) if next.order.status == OrderStatus::Shipped => Some(as_shipped(card.clone())),
+        _ => None,
+    };
+    if let Some(card) = card {
         next.invoice = next.invoice.with_card(card);
     }
     Step::To(Box::new(next))
+}
+
+/// The payment of an order that is shipped, whose capture is left to staff.
+fn as_shipped(mut card: CardPayment) -> CardPayment {
+    if let Some(provider) = &mut card.provider {
+        provider.is_shipped = provider.held.progress == Progress::Authorized && !provider.capture_requested;
+    }
+    card
 }

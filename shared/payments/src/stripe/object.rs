@@ -59,10 +59,13 @@ impl From<Value> for Metadata {
         let text = |name| value[name].as_str();
         Self {
             order_id: text("orderId").and_then(|id| id.parse().ok()),
-            refund: text("refund").and_then(|number| number.parse().ok()),
+            refund: text("refund").and_then(|number| number.parse().ok()).filter(|number| *number <= MOST_REFUNDS),
         }
     }
 }
+
+/// The highest number of a refund that is taken for Till's own.
+const MOST_REFUNDS: u32 = 1_000_000;
 
 /// A page of a list.
 #[derive(Clone, Debug, Deserialize)]
@@ -162,9 +165,11 @@ impl PaymentIntent {
             Progress::Captured => self.amount_received.filter(|amount| *amount > 0).unwrap_or(self.amount),
             _ => 0,
         };
-        let rest = self.amount.saturating_sub(captured);
+        // One refund at most is the release of the rest. If none says so, it is told by its amount.
+        let is_told = refunds.iter().any(|refund| refund.is_release(0));
+        let guessed = if is_told { 0 } else { self.amount.saturating_sub(captured) };
         let of = |wanted: fn(&Refund) -> bool| {
-            refunds.iter().filter(move |refund| !refund.is_release(rest) && wanted(refund)).map(|it| it.amount)
+            refunds.iter().filter(move |refund| !refund.is_release(guessed) && wanted(refund)).map(|it| it.amount)
         };
         let held = Held {
             progress,
@@ -185,8 +190,9 @@ impl Refund {
     /// Whether no money goes back to the customer: the release of what was never captured, of this amount, is a refund at
     /// Stripe, too. Stripe does not document its reason.
     fn is_release(&self, rest: i64) -> bool {
-        let moves_nothing = self.balance_transaction.is_none() && self.number().is_none();
-        let is_rest = moves_nothing && rest > 0 && self.amount == rest;
+        // A refund that is pending moves money only later.
+        let is_done = self.status.as_deref() == Some("succeeded") && self.number().is_none();
+        let is_rest = is_done && self.balance_transaction.is_none() && rest > 0 && self.amount == rest;
         is_rest || matches!(self.reason.as_deref(), Some("partial_capture" | "expired_uncaptured_charge"))
     }
 
@@ -254,6 +260,8 @@ pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
     match status {
         // 409: another request with this key is being carried out. 429: too many requests. Stripe keeps neither.
         409 | 429 => Error::Busy(status),
+        // A proxy's answer, and not the provider's.
+        _ if !answer["error"].is_object() => Error::Failed { status, message: "no error of the provider's".to_owned() },
         401 | 403 => Error::Unauthorized(message),
         // Also a time-out, or a failure of something that Stripe depends on.
         408 | 424 | 425 | 500.. => Error::Failed { status, message },

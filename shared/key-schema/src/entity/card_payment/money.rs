@@ -21,6 +21,8 @@ pub enum Work {
     /// Or the provider refuses to capture what it has reserved. Staff record another payment (`POST
     /// /invoices/{invoiceId}/payments`), write it off (`POST /invoices/{invoiceId}/write-offs`), or cancel the order.
     Missing,
+    /// The goods are shipped, and staff have not asked for the capture yet: `POST /invoices/{invoiceId}/payments`.
+    Capture,
     /// The authorization ended before the capture, and the customer has to pay again. Staff may do what they do about
     /// missing money.
     Lapsed,
@@ -42,12 +44,12 @@ impl CardPayment {
 
     /// The amount that the shop received, in minor units. It only grows.
     pub fn received(&self) -> i64 {
-        self.transfer.as_ref().map_or(0, |transfer| transfer.amount) + self.held().captured
+        self.transferred() + self.held().captured
     }
 
     /// The amount that the shop returned, in minor units.
     pub fn returned(&self) -> i64 {
-        self.refunds.iter().map(|refund| refund.amount).sum::<i64>() + self.held().refunded
+        self.refunded_by_staff() + self.held().refunded
     }
 
     /// What the shop has of the payment, in minor units: what came in, less what went back or was taken back.
@@ -72,16 +74,39 @@ impl CardPayment {
             return provider.refunding;
         }
         // What staff refund is first what they received themselves.
-        let transferred = self.transfer.as_ref().map_or(0, |transfer| transfer.amount);
-        let by_hand = self.refunds.iter().map(|refund| refund.amount).sum::<i64>() - transferred;
-        let failed = (provider.held.failed - by_hand.max(0)).max(0);
+        let by_hand = (self.refunded_by_staff() - self.transferred()).max(0);
+        let failed = (provider.held.failed - by_hand).max(0);
         (self.due() - failed).min(provider.held.kept()).max(provider.refunding)
     }
 
-    /// The amount that staff have to refund, in minor units. While the bank disputes the payment, they wait.
+    /// The amount that staff have to refund, in minor units. While the bank disputes the payment, that is at most what they
+    /// received themselves.
     pub fn due_by_staff(&self) -> i64 {
-        let waits = self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed);
-        if waits { 0 } else { self.due() - self.due_by_provider() }
+        let due = self.due() - self.due_by_provider();
+        if self.is_disputed() { due.min(self.transferred() - self.refunded_by_staff()).max(0) } else { due }
+    }
+
+    fn is_disputed(&self) -> bool {
+        self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed)
+    }
+
+    fn transferred(&self) -> i64 {
+        self.transfer.as_ref().map_or(0, |transfer| transfer.amount)
+    }
+
+    fn refunded_by_staff(&self) -> i64 {
+        self.refunds.iter().map(|refund| refund.amount).sum()
+    }
+
+    /// The amount that this work is about, in minor units.
+    pub fn amount_of(&self, work: Work) -> i64 {
+        match (work, self.command()) {
+            (Work::Provider, Some(Command::Refund { amount, .. } | Command::Capture { amount })) => amount,
+            (Work::Provider, _) => self.amount.amount(),
+            (Work::Refund, _) => self.due_by_staff(),
+            (Work::Dispute, _) => self.held().disputed,
+            (Work::Missing | Work::Lapsed | Work::Capture, _) => self.missing(),
+        }
     }
 
     /// What the provider must be asked to do next, if anything. It depends on the stored payment alone.
@@ -101,7 +126,9 @@ impl CardPayment {
                 let is_asked = provider.capture_requested && !provider.refuses_capture();
                 is_asked.then_some(Command::Capture { amount: wanted })
             }
-            Progress::Started | Progress::Declined | Progress::Authorized if wanted == 0 => Some(Command::Void),
+            Progress::Started | Progress::Declined | Progress::Authorized if wanted == 0 => {
+                (!provider.is_unknown()).then_some(Command::Void)
+            }
             _ => None,
         }
     }
@@ -120,12 +147,15 @@ impl CardPayment {
 
     /// What is to be done about the payment of an order that was paid or cancelled, if anything.
     pub fn work(&self) -> Option<Work> {
-        let is_refused = self.provider.as_ref().is_some_and(super::ProviderPayment::refuses_capture);
+        let provider = self.provider.as_ref();
+        let is_refused = provider.is_some_and(super::ProviderPayment::refuses_capture);
+        let is_shipped = provider.is_some_and(|own| own.is_shipped && own.held.progress == Progress::Authorized);
         match () {
             () if self.command().is_some() => Some(Work::Provider),
-            () if self.provider.as_ref().is_some_and(super::ProviderPayment::is_disputed) => Some(Work::Dispute),
+            () if self.is_disputed() => Some(Work::Dispute),
             () if self.due_by_staff() > 0 => Some(Work::Refund),
             () if (is_refused || self.received() > 0) && self.missing() > 0 => Some(Work::Missing),
+            () if is_shipped => Some(Work::Capture),
             () => None,
         }
     }

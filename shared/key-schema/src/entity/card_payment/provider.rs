@@ -23,6 +23,9 @@ pub struct ProviderPayment {
     /// Whether the shop has asked for the capture: the order is shipped, or staff asked for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capture_requested: bool,
+    /// Whether the goods are shipped and the capture is left to staff.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shipped: bool,
     /// The number of the refund that is under way, or else of the last one that Till asked for. It is stored before the
     /// provider is asked, and is a part of the request's idempotency key.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -127,13 +130,17 @@ impl Held {
         self.progress == Progress::Authorized || self.kept() > 0
     }
 
-    /// The captured amount that the shop has, in minor units: it was neither refunded nor taken back.
+    /// The captured amount that the shop has, in minor units: it was neither refunded nor taken back. None if the bank took
+    /// back what was refunded before.
     pub fn kept(self) -> i64 {
-        self.captured - self.refunded - self.disputed
+        (self.captured - self.refunded - self.disputed).max(0)
     }
 }
 
 impl ProviderPayment {
+    /// Till's own code for a payment that the provider does not know, or that has another amount there.
+    pub const UNKNOWN: &str = "not_its_payment";
+
     /// The payment of an intent that the customer has not paid yet.
     pub fn new(intent: IntentId, attempt: u32) -> Self {
         Self {
@@ -141,6 +148,7 @@ impl ProviderPayment {
             attempt,
             amount: None,
             capture_requested: false,
+            is_shipped: false,
             refund: 0,
             refunding: 0,
             refund_failed_at: None,
@@ -165,6 +173,11 @@ impl ProviderPayment {
         self.refused.is_some() && self.held.progress == Progress::Authorized
     }
 
+    /// Whether the provider does not have this payment, so that it can neither void nor refund it.
+    pub fn is_unknown(&self) -> bool {
+        self.refused.as_deref() == Some(Self::UNKNOWN)
+    }
+
     /// Whether the customer's bank and the shop have not settled their dispute.
     pub fn is_disputed(&self) -> bool {
         self.held.dispute == Some(Dispute::Open)
@@ -177,6 +190,7 @@ impl ProviderPayment {
             attempt,
             amount,
             capture_requested,
+            is_shipped,
             refund,
             refunding,
             refund_failed_at,
@@ -190,6 +204,7 @@ impl ProviderPayment {
             attempt: attempt + 1,
             amount: Some(amount.unwrap_or_default() + 1),
             capture_requested: !capture_requested,
+            is_shipped: !is_shipped,
             refund: refund + 1,
             refunding: refunding + 1,
             refund_failed_at: refund_failed_at.is_none().then_some(Timestamp::EPOCH),

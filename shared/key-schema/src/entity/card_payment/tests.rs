@@ -37,7 +37,8 @@ fn any_looks() -> impl Strategy<Value = Vec<Held>> {
         for (refunded, more, disputed, dispute) in caught.into_iter().filter(|_| !ends) {
             let refunded = refunded.min(captured);
             let is_taken = matches!(dispute, Some(Dispute::Open | Dispute::Lost));
-            let disputed = if is_taken { disputed.min(captured - refunded) } else { 0 };
+            // The bank may take back what was refunded before.
+            let disputed = if is_taken { disputed.min(captured) } else { 0 };
             failed += more / 3;
             looks.push(Held { progress: Captured, captured, refunded, failed, disputed, dispute });
         }
@@ -82,6 +83,7 @@ proptest! {
             let Some(command) = card.command() else { break };
             let known = card.held();
             card = match command {
+                Command::Void if refuses => card.failed(command, Some(ProviderPayment::UNKNOWN), Timestamp::EPOCH),
                 Command::Void => card.observed(Held { progress: Progress::Ended, ..known }, 0),
                 Command::Capture { amount } => {
                     card.observed(Held { captured: amount, ..Held::of(Progress::Captured) }, 0)
@@ -241,6 +243,15 @@ fn money_that_is_gone_is_missing_until_staff_decide() {
             assert_eq!((again.work(), again.is_secured()), (None, true));
         }
     }
+    // Goods are shipped, and staff have not asked for the capture.
+    let shipped = at_provider(false).provider.map(|own| ProviderPayment { is_shipped: true, ..own });
+    let waits = CardPayment { provider: shipped, ..paid.clone() }.observed(Held::of(Progress::Authorized), 0);
+    assert_eq!((waits.work(), waits.amount_of(Work::Capture)), (Some(Work::Capture), WHOLE));
+    assert_eq!(waits.observed(captured(0), 0).work(), None);
+    // What staff received themselves, they can refund while the bank disputes the card.
+    let twice = paid.observed(taken(Dispute::Open), 0).paid_under("bank-1").with_credited(400);
+    let part = twice.refunded_under("back-1").expect("a refund");
+    assert_eq!((twice.due_by_staff(), part.due(), part.work()), (400, 0, Some(Work::Dispute)));
     // The bank has what the customer should get back: no second payment, unless the shop wins.
     let cancelled = paid.observed(taken(Dispute::Open), 0).cancelled(false);
     assert_eq!((cancelled.due(), cancelled.command()), (0, None));

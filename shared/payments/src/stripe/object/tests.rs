@@ -70,11 +70,21 @@ fn refunds_are_read_one_by_one() {
         refund(6, 32, "failed", None, None),
         // What was never captured is no refund.
         refund(7, 400, "succeeded", Some("partial_capture"), None),
-        refund(8, 400, "succeeded", None, None),
+        // A number that Till cannot have given.
+        refund(8, 64, "succeeded", None, Some("4294967295")),
     ]);
     let seen = read(&captured(600, &refunds), &json!([])).expect("an intent");
-    let held = Held { captured: 600, refunded: 7, failed: 24, ..Held::of(Progress::Captured) };
+    let held = Held { captured: 600, refunded: 71, failed: 24, ..Held::of(Progress::Captured) };
     assert_eq!((seen.held, seen.newest_refund), (held, 4));
+    // One refund at most is the release of the rest: the one that says so, or else one that moved no money.
+    let release = |id, status| refund(id, 400, status, None, None);
+    for (refunds, refunded) in [
+        (json!([release(1, "succeeded")]), 0),
+        (json!([release(1, "pending")]), 400),
+        (json!([release(1, "succeeded"), refund(2, 400, "succeeded", Some("partial_capture"), None)]), 400),
+    ] {
+        assert_eq!(read(&captured(600, &refunds), &json!([])).expect("an intent").held.refunded, refunded);
+    }
     for (charge, progress) in [
         (json!("ch_1"), Progress::Ended),
         (json!({"status": "failed", "metadata": null}), Progress::Ended),
@@ -138,6 +148,9 @@ fn a_notice_names_the_payment_and_its_order_if_it_knows_it() {
 fn an_error_says_whether_another_try_may_succeed() {
     let body = |code: &str| json!({"error": {"code": code, "message": "No."}}).to_string();
     let of = |status, code| refusal(status, body(code).as_bytes());
+    for status in [302, 400, 403, 404] {
+        assert!(matches!(refusal(status, b"<html>"), Error::Failed { .. }), "{status}");
+    }
     assert!(matches!(of(400, "amount_too_small"), Error::TooSmall(_)));
     assert!(
         matches!(of(400, "charge_disputed"), Error::Refused { status: 400, code, .. } if code == "charge_disputed")
@@ -148,5 +161,4 @@ fn an_error_says_whether_another_try_may_succeed() {
     assert!(matches!(of(409, "idempotency_key_in_use"), Error::Busy(409)));
     assert!(matches!(of(429, "rate_limit"), Error::Busy(429)));
     assert!(matches!(of(401, ""), Error::Unauthorized(_)));
-    assert!(matches!(refusal(400, b""), Error::Refused { status: 400, .. }));
 }

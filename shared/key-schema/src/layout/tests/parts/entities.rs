@@ -212,6 +212,7 @@ impl Parts {
                 shard: self.shard,
                 since: at,
                 work: if self.shard % 2 == 1 { Work::Lapsed } else { Work::Provider },
+                amount: some,
             }),
             Item::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
             // Only an open return has an entry in the index.
