@@ -1,12 +1,12 @@
 //! The lines of NDJSON and CSV files, as records.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use key_schema::entity::{Product, WholeStock};
 use key_schema::value::{Category, Cells, Currency, Money, ProductId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -50,23 +50,9 @@ impl TryFrom<ProductRow> for Record {
         let ProductRow { product_id, name, description, category, price, currency, available, cells } = row;
         let too_much = || format!("price: {price} is not an amount in minor units");
         let price = Money::new(price, currency).ok_or_else(too_much)?;
-        Ok(Self::Product(ProductRecord {
-            product_id,
-            name,
-            description,
-            category,
-            price,
-            weight_grams: None,
-            attributes: BTreeMap::new(),
-            variant_of: None,
-            listed: true,
-            recalled: false,
-            images: Vec::new(),
-            available,
-            cells: cells.unwrap_or_default(),
-            initial_stock: None,
-            version: 1,
-        }))
+        let stock = WholeStock::shared_out(product_id.clone(), price, available, cells.unwrap_or_default());
+        let product = Product::new(product_id, name, category, price);
+        Ok(Self::Product(ProductRecord { initial_stock: None, ..ProductRecord::of(product, description, &stock) }))
     }
 }
 
