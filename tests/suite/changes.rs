@@ -1,7 +1,8 @@
 //! Changes of products and stock with optimistic locking.
 
-use shop::openapi;
+use shop::{every_removal, openapi};
 
+use crate::history::copied;
 use crate::prelude::*;
 
 async fn patch(client: &Client, if_match: &str, body: Value) -> Reply {
@@ -19,21 +20,31 @@ async fn shop() -> Shop {
 
 /// The role of `PATCH /products/{productId}` allows the attributes that are listed in the code, which is easily forgotten.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_member_of_a_change_can_be_changed_alone() {
+async fn every_member_of_a_product_can_be_set_changed_alone_copied_and_removed() {
     let shop = shop().await;
     shop.product("main", 1000, 10).await;
-    let changes = json!({
-        "name": "Another thing", "description": "Stoneware", "category": "others", "price": eur(1200),
-        "weightGrams": 250, "attributes": { "size": "M" }, "variantOf": "main", "listed": false, "recalled": true,
-        "cells": 2,
-    });
+    let changes = every_change("main");
     let changes = changes.as_object().expect("an object");
-    let members = &openapi::document()["components"]["schemas"]["ProductChanges"]["properties"];
-    let members = members.as_object().expect("an object");
-    assert_eq!(changes.keys().collect::<BTreeSet<_>>(), members.keys().collect());
+    let members = |schema: &str| &openapi::document()["components"]["schemas"][schema]["properties"];
+    let (of_change, of_new) = (members("ProductChanges"), members("NewProduct"));
+    assert_eq!(changes.keys().collect::<BTreeSet<_>>(), of_change.as_object().expect("an object").keys().collect());
     for (member, value) in changes {
         let product = patch(&shop.admin(), "*", json!({ member: value })).await.expect(200);
         assert_eq!(product[member], *value);
+    }
+    let new = changes.iter().filter(|(member, _)| of_new.get(member).is_some());
+    let new: Value = new.map(|(member, value)| (member.clone(), value.clone())).collect();
+    shop.create("new", new.clone()).await;
+    let other = Shop::open().await;
+    copied(&shop, &other).await;
+    invariants::hold(&other).await;
+    for (id, set) in [("thing", &Value::from(changes.clone())), ("new", &new)] {
+        let product = other.nobody().get(&format!("/products/{id}")).await.expect(200);
+        set.as_object().expect("an object").iter().for_each(|(member, value)| assert_eq!(product[member], *value));
+    }
+    for (member, nothing) in every_removal("thing").as_object().expect("an object") {
+        let product = patch(&shop.admin(), "*", json!({ member: nothing })).await.expect(200);
+        assert_eq!(product[member], Value::Null, "{member}");
     }
 }
 

@@ -10,7 +10,7 @@ pub use key_schema::value::Timestamp;
 pub use reqwest::Method;
 pub use serde_json::{Value, json};
 pub use shop::queue::order_later;
-pub use shop::{Client, Reply, Shop, at_once, basket, eur, goods, invoice_id, order_id, things, until};
+pub use shop::{Client, Reply, Shop, at_once, basket, eur, every_change, goods, invoice_id, order_id, things, until};
 pub use tokio::task::JoinSet;
 
 pub(crate) use crate::invariants;

@@ -1,6 +1,5 @@
 //! Products that are not listed: they are in no list, no category and no search, and can be read and ordered.
 
-use crate::history::{Temporary, exported, imported, open};
 use crate::prelude::*;
 
 const CATEGORIES: [&str; 3] = ["a", "b", "c"];
@@ -102,28 +101,4 @@ async fn after_any_changes_of_category_and_listing_the_numbers_are_those_of_the_
     assert_eq!(categories(&shop).await, of_lists);
     assert_eq!(shop.nobody().walk("/products", 3).await.len() as u64, expected);
     invariants::hold(&shop).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_history_keeps_what_is_not_listed_and_what_is_recalled() {
-    let shop = Shop::open().await;
-    for id in ["plain", "hidden", "recalled"] {
-        let mut new = product(id, "a");
-        new["cells"] = json!(2);
-        shop.admin().post("/products", new).await.expect(201);
-    }
-    patch(&shop.admin(), "hidden", json!({ "listed": false })).await.expect(200);
-    patch(&shop.admin(), "recalled", json!({ "recalled": true })).await.expect(200);
-    let file = exported(&shop).await;
-    let other = Shop::with_ada().await;
-    let (summary, refused) = imported(&other, &Temporary::with("listing.ndjson", &file), &open()).await;
-    assert_eq!((summary.new, refused), (3, vec![]));
-    let kept = exported(&other).await;
-    assert!(file.lines().all(|line| kept.contains(line)), "{kept}");
-    assert_eq!(categories(&other).await, BTreeMap::from([("a".to_owned(), 2)]));
-    let order = basket("recalled", 1);
-    other.customer("ada").order("k", order.clone()).await.problem(http_api::Kind::ProductRecalled);
-    patch(&other.admin(), "recalled", json!({ "recalled": false })).await.expect(200);
-    other.customer("ada").order("k2", order).await.expect(201);
-    invariants::hold(&other).await;
 }

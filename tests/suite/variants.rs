@@ -2,7 +2,6 @@
 
 use futures_util::future::join_all;
 
-use crate::history::copied;
 use crate::prelude::*;
 
 fn shirt(id: &str) -> Value {
@@ -137,13 +136,4 @@ async fn variants_are_made_while_their_product_changes() {
     assert_eq!((made.len(), renamed.len(), variants(&shop, "shirt").await.len()), (20, 10, 20));
     assert_eq!(shop.nobody().get("/products/shirt").await.expect(200)["version"], 11);
     invariants::hold(&shop).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_history_has_the_variants() {
-    let shop = shop().await;
-    shop.admin().post("/products", variant("shirt-m", "M")).await.expect(201);
-    let other = Shop::open().await;
-    copied(&shop, &other).await;
-    assert_eq!(variants(&other, "shirt").await, variants(&shop, "shirt").await);
 }

@@ -17,6 +17,20 @@ pub fn goods(id: &str, with: Value) -> Value {
     product
 }
 
+/// A change of every member that a product has, which makes it a variant of `main`.
+pub fn every_change(main: &str) -> Value {
+    json!({
+        "name": "Another thing", "description": "Stoneware", "category": "others", "price": eur(1200),
+        "weightGrams": 250, "attributes": { "size": "M" }, "variantOf": main, "listed": false, "recalled": true,
+        "cells": 2,
+    })
+}
+
+/// A change of each member that a product may be without, which removes it from the product `of`.
+pub fn every_removal(of: &str) -> Value {
+    json!({ "weightGrams": 0, "attributes": {}, "variantOf": of })
+}
+
 impl Shop {
     /// A shop with the customer ada and one product, as `product` makes it.
     pub async fn selling(id: &str, price: u64, stock: u64) -> Self {

@@ -67,7 +67,7 @@ pub use crate::client::{Client, Reply};
 pub use crate::deployed::set_everywhere;
 use crate::deployed::{deployed, deployed_from, limit_time, set_variable};
 use crate::engine::{Engine, table_name};
-pub use crate::goods::goods;
+pub use crate::goods::{every_change, every_removal, goods};
 pub use crate::orders::{basket, invoice_id, order_id, things};
 use crate::payments::Payments;
 use crate::queue::drain_source;

@@ -86,10 +86,8 @@ async fn now_and_then(shop: &Shop) {
     change(Method::PATCH, "/customers/bob", json!({ "name": "Bob" }), 200).await;
     admin.get("/customers?username=bobby").await.expect(200);
     admin.get("/customers?email=b@b.de").await.expect(200);
-    change(Method::PATCH, "/products/thing", json!({ "name": "Thing", "category": "goods", "weightGrams": 400 }), 200)
-        .await;
-    let variant = json!({ "variantOf": "spread", "attributes": { "size": "M" } });
-    change(Method::PATCH, "/products/thing", variant, 200).await;
+    shop.product("changed", 1000, 100).await;
+    change(Method::PATCH, "/products/changed", every_change("spread"), 200).await;
     shop.nobody().get("/products/spread/variants").await.expect(200);
     change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
     for _ in 0..100 {
