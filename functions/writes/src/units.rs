@@ -56,7 +56,8 @@ pub(crate) fn denied(denial: Denial) -> Problem {
                 .with("amount", amount)
         }
         Denial::OpenPayment(work) => {
-            let detail = "Something has to be done about the payment first: see `work`, and the list GET /payments-due.";
+            let detail =
+                "Something has to be done about the payment first: see `work`, and the list GET /payments-due.";
             Problem::new(Kind::InvalidTransition, detail).with("work", work)
         }
         Denial::Paid => {

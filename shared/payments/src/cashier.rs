@@ -204,7 +204,9 @@ impl Cashier {
                     // It was asked for, and the provider still has not done it.
                     Some((again, error)) if again == command => self.give_up(order, command, error, budget).await?,
                     // Under its number, the provider repeats a failure. A look in some minutes gives it another one.
-                    _ if whole.invoice.card().is_some_and(CardPayment::refund_has_failed) => return Err(Failed::StillDue),
+                    _ if whole.invoice.card().is_some_and(CardPayment::refund_has_failed) => {
+                        return Err(Failed::StillDue);
+                    }
                     _ => match self.provider.carry_out(command, order, intent).await {
                         Ok(()) => info!(%order, ?command, "asked of the payment provider"),
                         // It may have been carried out all the same. The next look tells.

@@ -369,7 +369,8 @@ impl<'a> Parts<'a> {
             shipped_at: self.at,
             delivered_at: Some(self.later),
         };
-        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, work: Work::Provider, amount: self.price };
+        let due =
+            PaymentDue { order_id: order_id(), shard: 1, since: self.later, work: Work::Provider, amount: self.price };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
             (Kind::PaymentDue, item(&due)?),

@@ -410,7 +410,10 @@ async fn a_dispute_that_is_lost_after_a_refund_asks_for_no_second_refund() {
     until("it is refunded", async || refunds(&shop, &order) == [2000] && work(&shop).await.is_empty()).await;
     lose(&shop, &order, 2000).await;
     until("staff are told", async || work(&shop).await == ["missing"]).await;
-    shop.admin().post(&format!("/invoices/{}/refunds", invoice_id(&order)), json!({ "reference": "b" })).await.expect(409);
+    shop.admin()
+        .post(&format!("/invoices/{}/refunds", invoice_id(&order)), json!({ "reference": "b" }))
+        .await
+        .expect(409);
     let due = shop.admin().get("/payments-due").await.expect(200)["items"][0].clone();
     assert_eq!((&due["amount"], &due["invoiceId"]), (&eur(2000), &json!(invoice_id(&order))));
     write_off(&shop, &order).await.expect(200);

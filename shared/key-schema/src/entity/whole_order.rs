@@ -2,7 +2,7 @@
 
 use super::{
     CardPayment, Credit, Invoice, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment, Return,
-    Shipment, Shortfall, Work,
+    ReturnStatus, Shipment, Shortfall, Work,
 };
 use crate::value::{Money, ProductId};
 
@@ -64,6 +64,13 @@ impl WholeOrder {
         let line = self.lines.iter().find(|line| line.product_id == *product);
         let gone = self.order.credited_units(product) + self.order.returning_units(product);
         line.map_or(0, |line| line.quantity.get().saturating_sub(gone))
+    }
+
+    /// The units of a line that were cancelled: those that are credited and did not come back.
+    pub fn cancelled_units(&self, product: &ProductId) -> u32 {
+        let received = self.returns.iter().filter(|one| one.status == ReturnStatus::Received);
+        let lines = received.flat_map(|one| &one.lines).filter(|line| line.product_id == *product);
+        self.order.credited_units(product).saturating_sub(lines.map(|line| line.quantity.get()).sum())
     }
 
     /// The units of a line that are neither in a shipment nor credited. It has a meaning until the order is delivered:

@@ -60,7 +60,7 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
         }));
     }
     let more = lines.iter().filter_map(|line| {
-        line.quantity.less(whole.order.credited_units(&line.product_id)).map(|quantity| {
+        line.quantity.less(whole.cancelled_units(&line.product_id)).map(|quantity| {
             let product_id = line.product_id.clone();
             LineUnits { product_id, quantity }
         })

@@ -1,8 +1,6 @@
 //! Packing, shipping and delivering, as a whole or in shipments.
 
-use key_schema::entity::{
-    CardPayment, LineUnits, Order, OrderStatus, Progress, Shipment, Shortfall, WholeOrder, Work,
-};
+use key_schema::entity::{CardPayment, LineUnits, Order, OrderStatus, Progress, Shipment, Shortfall, WholeOrder, Work};
 use key_schema::value::{ShipmentId, Timestamp};
 
 use super::paying::with_capture_requested;
