@@ -49,6 +49,10 @@ pub enum What {
     Deliver,
     /// Staff ask for the capture of the payment.
     Capture,
+    /// Staff give back so much, in minor units.
+    Credit(u64),
+    /// Staff do what the list of payments due asks of them.
+    Close,
     /// Staff record a bank transfer. If the customer pays by card, too, that payment goes back.
     RecordTransfer,
     /// The schedule cancels the orders that were not paid in time.
@@ -72,7 +76,13 @@ pub enum Trouble {
     Refund(i64),
     /// The newest refund fails after it was made.
     RefundFails,
+    /// Somebody captures so much.
+    Capture(i64),
+    /// Somebody cancels the intent.
+    Cancel,
     Dispute,
+    /// The bank asks, and takes no money.
+    Inquiry,
     /// The newest dispute ends.
     DisputeEnds {
         won: bool,
@@ -113,7 +123,7 @@ impl Script {
 }
 
 /// What would happen to an order if nothing came between.
-fn story(random: &mut Rng) -> Vec<What> {
+pub fn story(random: &mut Rng) -> Vec<What> {
     use self::Trouble::{Dispute, DisputeEnds, KeepsError, Refund, RefundFails};
     use What::{
         Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship,
@@ -164,8 +174,8 @@ fn placing(random: &mut Rng) -> Placing {
 }
 
 /// A step that has nothing to do with the order's story.
-fn anything(random: &mut Rng) -> What {
-    match random.u8(..24) {
+pub fn anything(random: &mut Rng) -> What {
+    match random.u8(..29) {
         0..=1 => What::Start,
         2..=5 => What::Pay(VISA),
         6..=7 => What::Pay(DECLINED[random.usize(..2)]),
@@ -180,6 +190,10 @@ fn anything(random: &mut Rng) -> What {
         19 => What::Expire,
         20 => What::ExpireLapsed,
         21..=22 => What::Sweep,
+        23..=24 => What::Credit(random.u64(1..=700)),
+        25 => What::Close,
+        26 => What::Trouble(Trouble::Inquiry),
+        27 => What::Trouble(if random.bool() { Trouble::Cancel } else { Trouble::Capture(random.i64(50..=1500)) }),
         _ => What::Lapse,
     }
 }
