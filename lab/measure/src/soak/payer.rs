@@ -17,7 +17,10 @@ use super::stack::PAY_WITHIN_MINUTES;
 use super::storm::Storm;
 
 /// The number of orders of one payer whose stories are not at their end.
-const OPEN: usize = 8;
+const OPEN: usize = 4;
+
+/// The most tries of a trouble.
+const TRIES: u8 = 12;
 
 /// The answers to requests that somebody else may have made impossible.
 const POSSIBLE: &[&str] = &["200", "201", "409 invalid-transition", "409 too-few-units", "409 amount-too-small"];
@@ -178,8 +181,8 @@ impl Payer {
             What::Close => self.close_own().await,
             What::Expire | What::ExpireLapsed => _ = shop.run_schedule("expire-orders").await,
             What::Sweep => _ = shop.run_schedule("settle-payments").await,
-            What::Lapse => self.happen(&id, |intent| Some(Act::Expire { intent })),
-            What::Trouble(trouble) => self.suffer(&id, trouble),
+            What::Lapse => _ = self.happen(&id, |intent| Some(Act::Expire { intent })),
+            What::Trouble(trouble) => self.suffer(&id, trouble).await,
             What::Wait(time) => tokio::time::sleep(Duration::from_millis(time)).await,
         }
     }
@@ -211,22 +214,31 @@ impl Payer {
         }
     }
 
-    /// Lets an act happen with the newest intent of an order, if it is possible.
-    fn happen(&self, order: &str, act: impl FnOnce(String) -> Option<Act>) {
-        let act = self.storm.provider.newest_of(order).and_then(|entry| act(entry.id));
-        let Some(act) = act else { return };
+    /// Lets an act happen with the newest intent of an order. `None` if it is not possible now.
+    fn happen(&self, order: &str, act: impl FnOnce(String) -> Option<Act>) -> Option<()> {
+        let act = act(self.storm.provider.newest_of(order)?.id)?;
         let name = format!("{act:?}").split(' ').next().unwrap_or_default().to_owned();
-        if let Ok(done) = self.storm.provider.act(act.clone()) {
-            let books = &self.shopper.shop.books;
-            if matches!(act, Act::Refund { .. }) {
-                let amount = done["amount"].as_i64().unwrap_or_default();
-                books.note(order, |moved| moved.by_dashboard += amount);
+        let done = self.storm.provider.act(act.clone()).ok()?;
+        let books = &self.shopper.shop.books;
+        if matches!(act, Act::Refund { .. }) {
+            let amount = done["amount"].as_i64().unwrap_or_default();
+            books.note(order, |moved| moved.by_dashboard += amount);
+        }
+        books.answered("at the provider", name);
+        Some(())
+    }
+
+    /// Lets a trouble happen. What it needs, such as a capture, may still be under way.
+    async fn suffer(&self, order: &str, trouble: Trouble) {
+        for _ in 0..TRIES {
+            if self.suffer_once(order, trouble).is_some() {
+                return;
             }
-            books.answered("at the provider", name);
+            tokio::time::sleep(Duration::from_millis(250)).await;
         }
     }
 
-    fn suffer(&self, order: &str, trouble: Trouble) {
+    fn suffer_once(&self, order: &str, trouble: Trouble) -> Option<()> {
         let entry = self.storm.provider.newest_of(order);
         self.happen(order, |intent| {
             Some(match trouble {
@@ -240,7 +252,7 @@ impl Payer {
                 // The storm has these.
                 Trouble::KeepsError { .. } => return None,
             })
-        });
+        })
     }
 
     /// Staff read the list of payments due, and do what it asks of them about orders of this payer.

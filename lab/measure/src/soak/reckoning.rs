@@ -142,7 +142,7 @@ impl<'a> Reckoning<'a> {
             held + moved.received - moved.refunded,
             card.received() - card.returned() - card.held().disputed,
         );
-        if order.status != OrderStatus::Pending {
+        if card.received() > 0 {
             let agreed = payment_laws::agreed(card);
             self.wanted += agreed.max((held + moved.received - moved.refunded).min(0));
         }

@@ -77,7 +77,7 @@ impl Shopper {
         if self.random.u8(..4) == 0 {
             body["discountCode"] = json!(if self.random.bool() { "MANY" } else { "FEW" });
         }
-        if self.random.u8(..3) == 0 {
+        if self.random.u8(..if by_card { 12 } else { 3 }) == 0 {
             body["giftCards"] = json!([card(self.random.usize(..CARDS))]);
         }
         let (key, shop) = (self.key(), Arc::clone(&self.shop));
