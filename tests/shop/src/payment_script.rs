@@ -1,6 +1,7 @@
 //! The script of a schedule: which orders there are, and what happens to them.
 
 use fastrand::Rng;
+use local::pretend_provider::{Act, Answer, Call, Dispute, DisputeStatus, Entry};
 
 /// What happens in one schedule.
 #[derive(Clone, Debug)]
@@ -91,6 +92,38 @@ pub enum Trouble {
     KeepsError {
         made: bool,
     },
+}
+
+impl Trouble {
+    /// The act at the provider with an order's intent. `None` if the intent has nothing for it.
+    pub fn act(self, entry: &Entry) -> Option<Act> {
+        use DisputeStatus::{Lost, NeedsResponse, WarningClosed, WarningNeedsResponse, Won};
+
+        let intent = entry.id.clone();
+        Some(match self {
+            Self::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
+            Self::RefundFails => Act::FailRefund { refund: entry.refunds.last()?.id.clone() },
+            Self::Capture(amount) => Act::Capture { intent, amount: Some(amount) },
+            Self::Cancel => Act::Cancel { intent },
+            Self::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
+            Self::Inquiry => Act::Dispute { intent, amount: None, inquiry: true },
+            Self::DisputeEnds { won } => {
+                let is_open = |one: &&Dispute| !matches!(one.status, Won | Lost | WarningClosed);
+                let dispute = entry.disputes.iter().rfind(is_open).or(entry.disputes.last())?;
+                let status = match dispute.status {
+                    WarningNeedsResponse if won => WarningClosed,
+                    WarningNeedsResponse => NeedsResponse,
+                    _ if won => Won,
+                    _ => Lost,
+                };
+                Act::UpdateDispute { dispute: dispute.id.clone(), status }
+            }
+            Self::KeepsError { made } => {
+                let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
+                Act::Next { call: Some(Call::CreateRefund), answer }
+            }
+        })
+    }
 }
 
 pub const VISA: &str = "pm_card_visa";

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use key_schema::value::Timestamp;
-use local::pretend_provider::Act;
+use local::pretend_provider::{Act, Entry};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::payment_script::{Trouble, VISA, What, anything, story};
@@ -181,7 +181,7 @@ impl Payer {
             What::Close => self.close_own().await,
             What::Expire | What::ExpireLapsed => _ = shop.run_schedule("expire-orders").await,
             What::Sweep => _ = shop.run_schedule("settle-payments").await,
-            What::Lapse => _ = self.happen(&id, |intent| Some(Act::Expire { intent })),
+            What::Lapse => _ = self.happen(&id, |entry| Some(Act::Expire { intent: entry.id.clone() })),
             What::Trouble(trouble) => self.suffer(&id, trouble).await,
             What::Wait(time) => tokio::time::sleep(Duration::from_millis(time)).await,
         }
@@ -215,8 +215,8 @@ impl Payer {
     }
 
     /// Lets an act happen with the newest intent of an order. `None` if it is not possible now.
-    fn happen(&self, order: &str, act: impl FnOnce(String) -> Option<Act>) -> Option<()> {
-        let act = act(self.storm.provider.newest_of(order)?.id)?;
+    fn happen(&self, order: &str, act: impl FnOnce(&Entry) -> Option<Act>) -> Option<()> {
+        let act = act(&self.storm.provider.newest_of(order)?)?;
         let name = format!("{act:?}").split(' ').next().unwrap_or_default().to_owned();
         let done = self.storm.provider.act(act.clone()).ok()?;
         let books = &self.shopper.shop.books;
@@ -231,28 +231,11 @@ impl Payer {
     /// Lets a trouble happen. What it needs, such as a capture, may still be under way.
     async fn suffer(&self, order: &str, trouble: Trouble) {
         for _ in 0..TRIES {
-            if self.suffer_once(order, trouble).is_some() {
+            if self.happen(order, |entry| trouble.act(entry)).is_some() {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
         }
-    }
-
-    fn suffer_once(&self, order: &str, trouble: Trouble) -> Option<()> {
-        let entry = self.storm.provider.newest_of(order);
-        self.happen(order, |intent| {
-            Some(match trouble {
-                Trouble::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
-                Trouble::RefundFails => Act::FailRefund { refund: entry?.refunds.last()?.id.clone() },
-                Trouble::Capture(amount) => Act::Capture { intent, amount: Some(amount) },
-                Trouble::Cancel => Act::Cancel { intent },
-                Trouble::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
-                Trouble::Inquiry => Act::Dispute { intent, amount: None, inquiry: true },
-                Trouble::DisputeEnds { won } => return self.storm.decision(order, won),
-                // The storm has these.
-                Trouble::KeepsError { .. } => return None,
-            })
-        })
     }
 
     /// Staff read the list of payments due, and do what it asks of them about orders of this payer.
@@ -287,7 +270,11 @@ pub(super) async fn payments_due(shop: &Shop) -> Vec<(String, String)> {
 pub(super) async fn close(shop: &Shop, storm: &Storm, order: &str, work: &str, key: &str, choice: u8) {
     match (work, choice % 3) {
         ("refund", _) => record(shop, order, "refunds", key).await,
-        ("dispute", _) => storm.decide(order, choice.is_multiple_of(2)),
+        ("dispute", _) => {
+            let entry = storm.provider.newest_of(order);
+            let act = entry.and_then(|entry| Trouble::DisputeEnds { won: choice.is_multiple_of(2) }.act(&entry));
+            _ = act.map(|act| storm.provider.act(act));
+        }
         ("missing" | "lapsed", 0) => record(shop, order, "payments", key).await,
         ("missing" | "lapsed", 1) => {
             let ask = Ask::new("cancel by staff", Method::POST, format!("/orders/{order}/cancellation"), &shop.admin);

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use clap::ValueEnum as _;
 use fastrand::Rng;
-use local::pretend_provider::{Act, Answer, Call, Dispute, DisputeStatus, Keys, PretendProvider, Switches, Webhooks};
+use local::pretend_provider::{Act, Answer, Call, Keys, PretendProvider, Switches, Webhooks};
 use shop::wire::Wire;
 use tokio::net::TcpListener;
 
@@ -17,33 +18,8 @@ pub(super) struct Storm {
     to_shop: Wire,
 }
 
-const CALLS: [Option<Call>; 10] = [
-    None,
-    Some(Call::CreateIntent),
-    Some(Call::ReadIntent),
-    Some(Call::ConfirmIntent),
-    Some(Call::CaptureIntent),
-    Some(Call::CancelIntent),
-    Some(Call::CreateRefund),
-    Some(Call::ListRefunds),
-    Some(Call::ListDisputes),
-    Some(Call::ListEvents),
-];
-
-/// The answers to any call. Some calls are refused for good, too, and refunds fail.
-const ANSWERS: [Answer; 7] = [
-    Answer::ServerError,
-    Answer::ServerErrorAfterwards,
-    Answer::RateLimit,
-    Answer::LockTimeout,
-    Answer::IdempotencyKeyInUse,
-    Answer::Cut,
-    Answer::Slow,
-];
+/// The calls that the provider refuses for good. If it refuses a look at a payment, the shop has a defect.
 const REFUSABLE: [Call; 3] = [Call::CreateIntent, Call::CaptureIntent, Call::CreateRefund];
-
-const WEBHOOKS: [Webhooks; 6] =
-    [Webhooks::Once, Webhooks::Once, Webhooks::Off, Webhooks::Late, Webhooks::Twice, Webhooks::Reversed];
 
 impl Storm {
     /// Starts a provider that nothing is wrong with.
@@ -70,17 +46,13 @@ impl Storm {
         let amount_refunded_falls = random.bool();
         while Instant::now() < end {
             let act = if random.u8(..5) == 0 {
-                let webhooks = WEBHOOKS[random.usize(..WEBHOOKS.len())];
+                let webhooks = any(&mut random, Webhooks::value_variants());
                 let balance_is_empty = random.u8(..6) == 0;
                 Act::Switch(Switches { webhooks, balance_is_empty, amount_refunded_falls, next: Vec::new() })
             } else {
-                let answer = ANSWERS[random.usize(..ANSWERS.len())];
-                let (call, answer) = match random.u8(..8) {
-                    0 => (Some(REFUSABLE[random.usize(..REFUSABLE.len())]), Answer::Refused),
-                    1 => (Some(Call::CreateRefund), Answer::RefundFails),
-                    _ => (CALLS[random.usize(..CALLS.len())], answer),
-                };
-                Act::Next { call, answer }
+                let answer = any(&mut random, Answer::value_variants());
+                let calls = if answer == Answer::Refused { &REFUSABLE } else { Call::value_variants() };
+                Act::Next { call: Some(any(&mut random, calls)), answer }
             };
             _ = self.provider.act(act);
             tokio::time::sleep(Duration::from_millis(random.u64(100..2000))).await;
@@ -103,27 +75,10 @@ impl Storm {
     pub(super) fn wrong_answers(&self) -> Vec<u16> {
         self.to_shop.statuses().into_iter().filter(|status| ![204, 503].contains(status)).collect()
     }
+}
 
-    /// The bank's decision of an open dispute or inquiry of an order, if there is one.
-    pub(super) fn decision(&self, order: &str, won: bool) -> Option<Act> {
-        use DisputeStatus::{Lost, NeedsResponse, WarningClosed, WarningNeedsResponse, Won};
-
-        let entry = self.provider.newest_of(order)?;
-        let is_open = |one: &&Dispute| matches!(one.status, NeedsResponse | WarningNeedsResponse);
-        let dispute = entry.disputes.iter().rfind(is_open)?;
-        let status = match dispute.status {
-            WarningNeedsResponse if won => WarningClosed,
-            WarningNeedsResponse => NeedsResponse,
-            _ if won => Won,
-            _ => Lost,
-        };
-        Some(Act::UpdateDispute { dispute: dispute.id.clone(), status })
-    }
-
-    /// The bank decides it.
-    pub(super) fn decide(&self, order: &str, won: bool) {
-        _ = self.decision(order, won).map(|act| self.provider.act(act));
-    }
+fn any<T: Copy>(random: &mut Rng, all: &[T]) -> T {
+    all[random.usize(..all.len())]
 }
 
 /// A free port below those that clients get, so that nobody takes it while the stack is dead.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use futures_util::future::join_all;
 use key_schema::entity::{Entity, Invoice, Order};
-use local::pretend_provider::{Act, Answer, Call, Dispute, DisputeStatus, Switches};
+use local::pretend_provider::{Act, Switches};
 use serde::de::DeserializeOwned;
 use serde_dynamo::Item;
 use shop::payment_laws::{self, Known};
@@ -276,35 +276,8 @@ impl World {
 
     /// Lets something happen at the provider. `None` if it is not possible now.
     fn suffer(&self, purchase: &Purchase, trouble: Trouble) -> Option<()> {
-        use DisputeStatus::{Lost, NeedsResponse, WarningClosed, WarningNeedsResponse, Won};
-
-        let provider = &self.shop.payments().provider;
-        let entry = self.shop.ledger().of_order(purchase.id()).next_back()?.clone();
-        let intent = entry.id.clone();
-        let act = match trouble {
-            Trouble::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
-            Trouble::RefundFails => Act::FailRefund { refund: entry.refunds.last()?.id.clone() },
-            Trouble::Capture(amount) => Act::Capture { intent, amount: Some(amount) },
-            Trouble::Cancel => Act::Cancel { intent },
-            Trouble::Inquiry => Act::Dispute { intent, amount: None, inquiry: true },
-            Trouble::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
-            Trouble::DisputeEnds { won } => {
-                let is_open = |one: &&Dispute| !matches!(one.status, Won | Lost | WarningClosed);
-                let dispute = entry.disputes.iter().rfind(is_open).or(entry.disputes.last())?;
-                let status = match dispute.status {
-                    WarningNeedsResponse if won => WarningClosed,
-                    WarningNeedsResponse => NeedsResponse,
-                    _ if won => Won,
-                    _ => Lost,
-                };
-                Act::UpdateDispute { dispute: dispute.id.clone(), status }
-            }
-            Trouble::KeepsError { made } => {
-                let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
-                Act::Next { call: Some(Call::CreateRefund), answer }
-            }
-        };
-        provider.act(act).ok().map(drop)
+        let act = trouble.act(self.shop.ledger().of_order(purchase.id()).next_back()?)?;
+        self.shop.payments().provider.act(act).ok().map(drop)
     }
 
     /// The bank decides what is open, and staff close what is left, each thing with one request.
