@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
 
-    /// The number of concurrent shoppers, and that of payers
+    /// The number of concurrent shoppers, and half the number of payers
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=200))]
     workers: u64,
 
@@ -126,7 +126,7 @@ async fn soak(time: Duration, workers: u64, faults: f64, seed: u64, data: &Path)
         let shopper = Shopper::new(number, random.u64(..), Arc::clone(&shop));
         working.spawn(shopper.work(began + time));
     }
-    for number in workers..2 * workers {
+    for number in workers..3 * workers {
         let shopper = Shopper::new(number, random.u64(..), Arc::clone(&shop));
         working.spawn(Payer::new(shopper, Arc::clone(&storm)).work(began + time));
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use key_schema::value::Timestamp;
-use local::pretend_provider::{Act, Entry};
+use local::pretend_provider::{Act, Entry, Status};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::payment_script::{Trouble, VISA, What, anything, story};
@@ -20,7 +20,7 @@ use super::storm::Storm;
 const OPEN: usize = 4;
 
 /// The most tries of a trouble.
-const TRIES: u8 = 12;
+const TRIES: u8 = 40;
 
 /// The answers to requests that somebody else may have made impossible.
 const POSSIBLE: &[&str] = &["200", "201", "409 invalid-transition", "409 too-few-units", "409 amount-too-small"];
@@ -231,7 +231,9 @@ impl Payer {
     /// Lets a trouble happen. What it needs, such as a capture, may still be under way.
     async fn suffer(&self, order: &str, trouble: Trouble) {
         for _ in 0..TRIES {
-            if self.happen(order, |entry| trouble.act(entry)).is_some() {
+            let entry = self.storm.provider.newest_of(order);
+            let is_paid = entry.is_some_and(|it| matches!(it.status, Status::RequiresCapture | Status::Succeeded));
+            if self.happen(order, |entry| trouble.act(entry)).is_some() || !is_paid {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(250)).await;

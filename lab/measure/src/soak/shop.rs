@@ -207,6 +207,8 @@ impl Shop {
                 State::Placed => !["nothing", "QUEUED", "REJECTED", "CANCELLED"].contains(&status),
                 State::ByCard => !["nothing", "QUEUED", "REJECTED"].contains(&status),
                 State::Cancelled => status == "CANCELLED",
+                // One that is not to be paid later expires.
+                State::Accepted if reply.body["payLater"] != true => !["nothing", "QUEUED"].contains(&status),
                 State::Accepted => !["nothing", "QUEUED", "CANCELLED"].contains(&status),
                 State::Refused(_) => ["nothing", "REJECTED"].contains(&status),
             };
