@@ -156,6 +156,11 @@ impl PretendProvider {
         self.shared.ledger().clone()
     }
 
+    /// The newest intent of an order.
+    pub fn newest_of(&self, order: &str) -> Option<Entry> {
+        self.shared.ledger().of_order(order).next_back().cloned()
+    }
+
     /// The number of webhooks that the API has not taken yet.
     pub fn webhooks_waiting(&self) -> usize {
         self.shared.ledger().unsent().count()

@@ -13,10 +13,10 @@ use shop::kills::for_steps;
 
 use crate::counts::book::Book;
 use crate::invariants::breaches;
-use crate::payments::schedules::script::{Script, What};
 use crate::payments::schedules::world::World;
 use crate::prelude::*;
 use crate::workbench::assert_round_trip;
+use shop::payment_script::{Script, What};
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";

@@ -6,10 +6,13 @@
 //! answer.
 
 mod books;
+mod payer;
 mod process;
+mod reckoning;
 mod shop;
 mod shopper;
 mod stack;
+mod storm;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,10 +26,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use self::books::Books;
+use self::payer::Payer;
 use self::process::Process;
-use self::shop::open;
+use self::shop::{Shop, open};
 use self::shopper::Shopper;
 pub(crate) use self::stack::{Arguments as StackArguments, run as run_stack};
+use self::storm::Storm;
 
 /// The longest wait for unanswered requests after the faults stop, and for the consumers after that.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -42,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
 
-    /// The number of concurrent shoppers
+    /// The number of concurrent shoppers, and half the number of payers
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=200))]
     workers: u64,
 
@@ -102,6 +107,7 @@ struct Rest {
     injected: u64,
     items: u64,
     orders: u64,
+    money: String,
 }
 
 async fn soak(time: Duration, workers: u64, faults: f64, seed: u64, data: &Path) -> Result<(Arc<Books>, Rest)> {
@@ -110,7 +116,8 @@ async fn soak(time: Duration, workers: u64, faults: f64, seed: u64, data: &Path)
     let bar = ProgressBar::new(time.as_secs());
     bar.set_style(ProgressStyle::with_template("{wide_bar} {elapsed} of {len} s, {eta} left  {msg}")?);
 
-    let mut process = Process::start(data, 0.0, random.u64(..)).await?;
+    let storm = Arc::new(Storm::start().await?);
+    let mut process = Process::start(data, &storm, 0.0, random.u64(..)).await?;
     let books = Arc::new(Books::default());
     let shop = Arc::new(open(&process, Arc::clone(&books)).await?);
     let began = Instant::now();
@@ -119,25 +126,42 @@ async fn soak(time: Duration, workers: u64, faults: f64, seed: u64, data: &Path)
         let shopper = Shopper::new(number, random.u64(..), Arc::clone(&shop));
         working.spawn(shopper.work(began + time));
     }
+    for number in workers..3 * workers {
+        let shopper = Shopper::new(number, random.u64(..), Arc::clone(&shop));
+        working.spawn(Payer::new(shopper, Arc::clone(&storm)).work(began + time));
+    }
+    working.spawn(run_schedules(Arc::clone(&shop), began + time));
     let (mut kills, mut injected) = (0, 0);
     wait(&bar, &books, calm).await;
     books.is_calm.store(false, Relaxed);
+    let raging = (Arc::clone(&storm), random.fork());
+    working.spawn(async move { raging.0.rage(3.0 * faults, raging.1, began + time).await });
     while began.elapsed() < time {
         injected += process.kill().await?;
         kills += 1;
-        process = Process::start(data, faults, random.u64(..)).await?;
-        shop.moved_to(&process);
+        process = Process::start(data, &storm, faults, random.u64(..)).await?;
         wait(&bar, &books, kill_after.min(time.saturating_sub(began.elapsed()))).await;
     }
     // Outstanding requests are answered now, because there are no more faults.
     process.heal().await?;
     let finished = tokio::time::timeout(PATIENCE, async { while working.join_next().await.is_some() {} }).await;
     finished.context("some requests are never answered")?;
+    reckoning::close_all(&shop, &storm, &mut process).await?;
     injected += process.settle().await?;
     bar.finish_and_clear();
-    let (items, orders) = shop.check(&process).await?;
+    let (items, orders, money) = shop.check(&process, &storm).await?;
     process.stop().await?;
-    Ok((books, Rest { took: began.elapsed(), kills, injected, items, orders }))
+    Ok((books, Rest { took: began.elapsed(), kills, injected, items, orders, money }))
+}
+
+/// Runs the schedules of payments, far more often than in a deployment.
+async fn run_schedules(shop: Arc<Shop>, end: Instant) {
+    while Instant::now() < end {
+        for function in ["expire-orders", "settle-payments"] {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            shop.run_schedule(function).await;
+        }
+    }
 }
 
 async fn wait(bar: &ProgressBar, books: &Books, time: Duration) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use devstack::{Options, Stack, Template};
+use devstack::{Deployment, Options, Stack, Template};
 use lambda::{Environment, FromEnvironment as _};
 use local::functions;
 use serde_json::Value;
@@ -13,7 +13,12 @@ use table::{ProductShards, StatusShards, ViewShards};
 const OPERATOR: &str = "operator";
 
 pub(crate) fn template() -> Result<Template> {
-    local::template(&read("template.yaml")?.1).context("template.yaml")
+    template_for(&local::deployment())
+}
+
+/// The template for another deployment on this machine.
+pub(crate) fn template_for(deployment: &Deployment) -> Result<Template> {
+    Template::parse_for(&read("template.yaml")?.1, deployment).context("template.yaml")
 }
 
 /// The template's numbers of shards.

@@ -1,7 +1,7 @@
 //! Calls services in AWS's JSON protocol, with any access key.
 
 use reqwest::Client as Http;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Shop;
 
@@ -30,6 +30,25 @@ pub async fn expect(http: &Http, url: &str, target: &str, request: &Value) -> Va
     let (status, body) = call(http, url, OPERATOR, target, request).await;
     assert_eq!(status, 200, "{target}: {body}");
     body
+}
+
+/// Every item of a table, in the sequence of a scan.
+pub async fn scan(http: &Http, url: &str, table: &str) -> Vec<Value> {
+    let mut items: Vec<Value> = Vec::new();
+    let mut start = Value::Null;
+    loop {
+        let mut scan = json!({ "TableName": table, "ConsistentRead": true });
+        if !start.is_null() {
+            scan["ExclusiveStartKey"] = start;
+        }
+        let answer = expect(http, url, "DynamoDB_20120810.Scan", &scan).await;
+        items.extend(answer["Items"].as_array().expect("items").iter().cloned());
+        start = answer["LastEvaluatedKey"].clone();
+        if start.is_null() {
+            break;
+        }
+    }
+    items
 }
 
 impl Shop {

@@ -32,6 +32,8 @@ pub mod numbering;
 pub mod openapi;
 pub mod orders;
 pub mod pattern;
+pub mod payment_laws;
+pub mod payment_script;
 pub mod payments;
 pub mod provider;
 pub mod queue;

@@ -10,7 +10,7 @@ use key_schema::value::Timestamp;
 use reqwest::Client as Http;
 use serde_json::{Value, json};
 
-use crate::aws_json::OPERATOR;
+use crate::aws_json::{self, OPERATOR};
 use crate::invocations::Invocations;
 use crate::kills::Kills;
 use crate::wire::Wire;
@@ -124,42 +124,51 @@ impl Shop {
     /// Makes every payment that is due, and every failure of a refund, older than the times for which the schedule leaves
     /// them alone, directly in the table.
     pub async fn age_payments_due(&self) {
-        self.date_payments_due("2026-01-01T00:00:00.000Z").await;
-        for invoice in self.dump().await.iter().filter(|item| item["EntityType"]["S"] == "invoice") {
-            let payments = invoice["payments"]["L"].as_array().into_iter().flatten().enumerate();
-            let failed = payments.filter(|(_, it)| it["M"]["provider"]["M"]["refundFailedAt"].is_object());
-            for path in failed.map(|(at, _)| format!("payments[{at}].provider.refundFailedAt")) {
-                let update = json!({
-                    "TableName": self.table(),
-                    "Key": { "PK": invoice["PK"], "SK": invoice["SK"] },
-                    "UpdateExpression": format!("SET {path} = :at"),
-                    "ConditionExpression": format!("attribute_exists({path})"),
-                    "ExpressionAttributeValues": { ":at": { "S": "2026-01-01T00:00:00.000Z" } },
-                });
-                _ = self.call_as(OPERATOR, self.dynamodb_url(), "DynamoDB_20120810.UpdateItem", &update).await;
-            }
-        }
+        age_payments_due(self.dynamodb_url(), self.table()).await;
     }
 
     /// Makes all marks this many days old, directly in the table.
     pub async fn age_payments_due_by(&self, days: u32) {
-        self.date_payments_due(&Timestamp::now().minus_seconds(days * 24 * 60 * 60).to_string()).await;
+        let at = Timestamp::now().minus_seconds(days * 24 * 60 * 60).to_string();
+        date_payments_due(self.dynamodb_url(), self.table(), &at).await;
     }
+}
 
-    async fn date_payments_due(&self, at: &str) {
-        let dump = self.dump().await;
-        for mark in dump.iter().filter(|item| item["EntityType"]["S"] == "paymentDue") {
-            let id = mark["orderId"]["S"].as_str().expect("an id");
+/// The same in any table that this DynamoDB has.
+pub async fn age_payments_due(dynamodb: &str, table: &str) {
+    let at = "2026-01-01T00:00:00.000Z";
+    for invoice in date_payments_due(dynamodb, table, at).await {
+        let payments = invoice["payments"]["L"].as_array().into_iter().flatten().enumerate();
+        let failed = payments.filter(|(_, it)| it["M"]["provider"]["M"]["refundFailedAt"].is_object());
+        for path in failed.map(|(place, _)| format!("payments[{place}].provider.refundFailedAt")) {
             let update = json!({
-                "TableName": self.table(),
-                "Key": { "PK": mark["PK"], "SK": mark["SK"] },
-                "UpdateExpression": "SET since = :at, GSI1SK = :gsi1",
-                "ConditionExpression": "attribute_exists(PK)",
-                "ExpressionAttributeValues": { ":at": { "S": at }, ":gsi1": { "S": format!("{at}#{id}") } },
+                "TableName": table,
+                "Key": { "PK": invoice["PK"], "SK": invoice["SK"] },
+                "UpdateExpression": format!("SET {path} = :at"),
+                "ConditionExpression": format!("attribute_exists({path})"),
+                "ExpressionAttributeValues": { ":at": { "S": at } },
             });
-            // The condition fails if the payment was settled in the meantime.
-            let target = "DynamoDB_20120810.UpdateItem";
-            _ = self.call_as(OPERATOR, self.dynamodb_url(), target, &update).await;
+            aws_json::call(&Http::new(), dynamodb, OPERATOR, "DynamoDB_20120810.UpdateItem", &update).await;
         }
     }
+}
+
+/// Dates all marks, and returns the other items of the table.
+async fn date_payments_due(dynamodb: &str, table: &str, at: &str) -> Vec<Value> {
+    let http = Http::new();
+    let (marks, others): (Vec<_>, Vec<_>) =
+        aws_json::scan(&http, dynamodb, table).await.into_iter().partition(|it| it["EntityType"]["S"] == "paymentDue");
+    for mark in marks {
+        let id = mark["orderId"]["S"].as_str().expect("an id");
+        let update = json!({
+            "TableName": table,
+            "Key": { "PK": mark["PK"], "SK": mark["SK"] },
+            "UpdateExpression": "SET since = :at, GSI1SK = :gsi1",
+            "ConditionExpression": "attribute_exists(PK)",
+            "ExpressionAttributeValues": { ":at": { "S": at }, ":gsi1": { "S": format!("{at}#{id}") } },
+        });
+        // The condition fails if the payment was settled in the meantime.
+        aws_json::call(&http, dynamodb, OPERATOR, "DynamoDB_20120810.UpdateItem", &update).await;
+    }
+    others
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use devstack::Template;
 use devstack::template::Table;
 use key_schema::layout::Layout;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::aws_json;
 use crate::deployed::{deployed, deployed_from};
 use crate::kills::Kills;
 use crate::{Shop, template_text, uncounted};
@@ -91,20 +92,7 @@ impl Shop {
 
     /// Every item of this table, read directly from the engine, sorted by key.
     pub async fn dump_of(&self, table: &str) -> Vec<Value> {
-        let mut items: Vec<Value> = Vec::new();
-        let mut start = Value::Null;
-        loop {
-            let mut scan = json!({ "TableName": table, "ConsistentRead": true });
-            if !start.is_null() {
-                scan["ExclusiveStartKey"] = start;
-            }
-            let answer = self.dynamodb("Scan", &scan).await;
-            items.extend(answer["Items"].as_array().expect("items").iter().cloned());
-            start = answer["LastEvaluatedKey"].clone();
-            if start.is_null() {
-                break;
-            }
-        }
+        let mut items = aws_json::scan(&self.http, self.dynamodb_url(), table).await;
         items.sort_by_key(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"]));
         items
     }

@@ -3,25 +3,23 @@
 //! Each schedule places some orders, and then pays, declines, pays again, ships, captures, cancels and expires them, some
 //! of it at once. Meanwhile the wires from the functions to the provider, and from the provider to the API, cut, delay,
 //! double and reorder requests; DynamoDB, SQS and EventBridge fail now and then; and functions are killed at any step. In
-//! the end everything works again, and what is due is done. Then the laws of [`laws`] hold.
+//! the end everything works again, and what is due is done. Then the [laws](shop::payment_laws) hold.
 //!
 //!     TILL_LONG=1000 cargo test -p tests --test suite payments::schedules -- --nocapture
 //!
 //! runs 1,000 schedules. A complaint names the seed of its schedule, and `TILL_SEED=7 TILL_LONG=1` runs that one again.
 //! The seed determines the steps and the faults, but not how steps interleave.
 
-mod laws;
-pub mod script;
 pub mod world;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use shop::payment_script::Script;
 use shop::seed::seeds;
 use tokio::task::JoinSet;
 
-use self::script::Script;
 use self::world::{Tally, World};
 
 /// The number of parallel worlds. Most of a schedule is waiting for a delay or a retry, so many can run at the same time.

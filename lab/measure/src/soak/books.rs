@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use key_schema::value::Timestamp;
+
 use super::Rest;
 
 /// The number of complaints printed.
@@ -28,7 +30,26 @@ struct Inside {
     answers: BTreeMap<(&'static str, String), u64>,
     /// The number of retries because of no answer or a 503.
     repeated: u64,
+    /// What the requests about an order's payment moved, by the order's id.
+    moved: BTreeMap<String, Moved>,
     complaints: Vec<String>,
+}
+
+/// What answered requests and acts moved for one order, in minor units, and its units that they credited.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moved {
+    /// When the customer last paid by card.
+    pub(super) paid_at: Option<Timestamp>,
+    /// Amounts that staff gave back.
+    pub(super) allowed: i64,
+    pub(super) cancelled: u32,
+    pub(super) returned: u32,
+    /// What staff received, refunded and wrote off.
+    pub(super) received: i64,
+    pub(super) refunded: i64,
+    pub(super) written_off: i64,
+    /// What somebody refunded in the provider's dashboard.
+    pub(super) by_dashboard: i64,
 }
 
 /// An order with a final answer.
@@ -44,6 +65,8 @@ pub(super) enum State {
     /// The order was accepted, and may still be queued.
     Accepted,
     Placed,
+    /// The order was placed, and its payment decides what becomes of it.
+    ByCard,
     Cancelled,
     /// The order was refused with this problem.
     Refused(String),
@@ -65,6 +88,15 @@ impl Books {
         if let Some(order) = self.inside().orders.get_mut(place) {
             order.state = state;
         }
+    }
+
+    /// Notes what a request or an act moved.
+    pub(super) fn note(&self, order: &str, change: impl FnOnce(&mut Moved)) {
+        change(self.inside().moved.entry(order.to_owned()).or_default());
+    }
+
+    pub(super) fn moved(&self, order: &str) -> Moved {
+        self.inside().moved.get(order).cloned().unwrap_or_default()
     }
 
     pub(super) fn answered(&self, kind: &'static str, answer: String) {
@@ -104,17 +136,18 @@ impl Books {
     /// The report at the end.
     pub(super) fn report(&self, rest: &Rest) -> String {
         let inside = self.inside();
-        let Rest { took, kills, injected, items, orders } = rest;
+        let Rest { took, kills, injected, items, orders, money } = rest;
         let count = |is: fn(&State) -> bool| inside.orders.iter().filter(|order| is(&order.state)).count();
         let answers: u64 = inside.answers.values().sum();
         let mut text = format!(
             "{answers} requests answered in {} s; requests sent again {} times\n\
              {kills} times killed, {injected} calls made to fail\n\
              {} orders placed, {} of them cancelled, and {} refused; 503 in the calm time: {}\n\
-             audit: {items} items, {orders} orders; {} things are not as they should be\n\n",
+             audit: {items} items, {orders} orders; {} things are not as they should be\n\
+             {money}\n\n",
             took.as_secs(),
             inside.repeated,
-            count(|state| matches!(state, State::Placed | State::Cancelled)),
+            count(|state| matches!(state, State::Placed | State::ByCard | State::Cancelled)),
             count(|state| *state == State::Cancelled),
             count(|state| matches!(state, State::Refused(_))),
             self.calm_refusals.load(Relaxed),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use super::storm::Storm;
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -22,10 +23,11 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a stack with this data.
-    pub(super) async fn start(data: &Path, faults: f64, seed: u64) -> Result<Self> {
+    /// Starts a stack with this data and this provider, always on the same ports.
+    pub(super) async fn start(data: &Path, storm: &Storm, faults: f64, seed: u64) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe().context("where this program is")?);
         command.arg("soak-stack").arg("--data").arg(data);
+        command.args(["--payments", storm.url(), "--secret", &storm.secret, "--port", &storm.port.to_string()]);
         command.args(["--faults", &faults.to_string(), "--seed", &seed.to_string()]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().context("cannot start the stack")?;

@@ -1,8 +1,8 @@
 //! The shop's clients: each request is retried until it is answered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use super::books::{Books, State};
 use super::process::Process;
+use super::reckoning::Reckoning;
+use super::storm::Storm;
 use crate::workspace;
 
 pub(super) const CUSTOMERS: usize = 12;
@@ -25,10 +27,12 @@ const UNITS: i64 = 400;
 /// Longer than the gateway waits for a function.
 const PATIENCE: Duration = Duration::from_secs(35);
 
+/// Longer than the timeout of a function on a schedule.
+const LONGEST_RUN: Duration = Duration::from_mins(5);
+
 pub(super) struct Shop {
     http: Client,
-    /// The current URLs of the stack.
-    urls: RwLock<(String, String)>,
+    url: String,
     pub(super) admin: String,
     pub(super) customers: Vec<String>,
     pub(super) books: Arc<Books>,
@@ -55,8 +59,7 @@ pub(super) struct Reply {
 pub(super) async fn open(process: &Process, books: Arc<Books>) -> Result<Shop> {
     books.is_calm.store(true, Relaxed);
     let http = Client::builder().no_proxy().timeout(PATIENCE).build().context("cannot make an HTTP client")?;
-    let urls = RwLock::new((process.url.clone(), process.dynamodb_url.clone()));
-    let mut shop = Shop { http, urls, admin: String::new(), customers: Vec::new(), books };
+    let mut shop = Shop { http, url: process.url.clone(), admin: String::new(), customers: Vec::new(), books };
     shop.admin = shop.token("boss", "admin").await?;
     let made = |path: &str, id: &str, token: &str, body| {
         let ask = Ask::new("open the shop", Method::POST, path, token).body(body).expecting(&["201"]);
@@ -119,18 +122,8 @@ impl Ask {
 }
 
 impl Shop {
-    /// Changes the URLs after a restart of the stack.
-    pub(super) fn moved_to(&self, process: &Process) {
-        *self.urls.write().unwrap_or_else(PoisonError::into_inner) =
-            (process.url.clone(), process.dynamodb_url.clone());
-    }
-
-    fn url(&self) -> String {
-        self.urls.read().unwrap_or_else(PoisonError::into_inner).0.clone()
-    }
-
     async fn token(&self, sub: &str, scope: &str) -> Result<String> {
-        let asked = self.http.post(format!("{}/_local/token", self.url())).json(&json!({ "sub": sub, "scope": scope }));
+        let asked = self.http.post(format!("{}/_local/token", self.url)).json(&json!({ "sub": sub, "scope": scope }));
         let answer: Value = asked.send().await?.json().await?;
         Ok(answer["token"].as_str().context("a token")?.to_owned())
     }
@@ -153,7 +146,7 @@ impl Shop {
     }
 
     async fn try_once(&self, ask: &Ask) -> Option<Reply> {
-        let mut request = self.http.request(ask.method.clone(), format!("{}{}", self.url(), ask.path));
+        let mut request = self.http.request(ask.method.clone(), format!("{}{}", self.url, ask.path));
         request = request.bearer_auth(&ask.token);
         for (name, value) in &ask.headers {
             request = request.header(*name, value);
@@ -183,9 +176,27 @@ impl Shop {
         Some(Reply { status, answer, body })
     }
 
-    /// Compares the table with the books. Returns the numbers of items and orders.
-    pub(super) async fn check(&self, process: &Process) -> Result<(u64, u64)> {
-        self.moved_to(process);
+    /// Invokes a function as its schedule does. Returns its report, if there is one.
+    pub(super) async fn run_schedule(&self, function: &str) -> Option<Value> {
+        let url = format!("{}/_local/scheduled/{function}", self.url);
+        let response = self.http.post(url).timeout(LONGEST_RUN).body("{}").send().await.ok()?;
+        let status = response.status().as_u16();
+        self.books.answered("schedule", format!("{status} {function}"));
+        response.json().await.ok().filter(|_| status == 200)
+    }
+
+    /// Posts a form once, as a browser does. `None` if there is no answer.
+    pub(super) async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Option<u16> {
+        let form = form.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&");
+        let answer = self.http.post(url).header("content-type", "application/x-www-form-urlencoded").body(form);
+        Some(answer.send().await.ok()?.status().as_u16())
+    }
+
+    /// Compares the table with the books, and with the provider's ledger. Returns the numbers of items and orders, and a
+    /// line about the money.
+    pub(super) async fn check(&self, process: &Process, storm: &Storm) -> Result<(u64, u64, String)> {
+        let operator = workspace::operator_of(&process.dynamodb_url, workspace::template()?.table_name());
+        let mut reckoning = Reckoning::of(&operator, storm, &self.books)?;
         let mut sold = BTreeMap::<String, i64>::new();
         let mut placed = 0_u64;
         for order in self.books.orders() {
@@ -194,7 +205,10 @@ impl Shop {
             let status = reply.body["status"].as_str().filter(|_| reply.status == 200).unwrap_or("nothing");
             let is_right = match &order.state {
                 State::Placed => !["nothing", "QUEUED", "REJECTED", "CANCELLED"].contains(&status),
+                State::ByCard => !["nothing", "QUEUED", "REJECTED"].contains(&status),
                 State::Cancelled => status == "CANCELLED",
+                // One that is not to be paid later expires.
+                State::Accepted if reply.body["payLater"] != true => !["nothing", "QUEUED"].contains(&status),
                 State::Accepted => !["nothing", "QUEUED", "CANCELLED"].contains(&status),
                 State::Refused(_) => ["nothing", "REJECTED"].contains(&status),
             };
@@ -205,8 +219,10 @@ impl Shop {
                 continue;
             }
             placed += 1;
+            let credited = reckoning.judge(&order.id).await?;
             if status != "CANCELLED" {
                 for (product, quantity) in order.lines {
+                    let quantity = quantity - credited.get(&product).copied().unwrap_or_default();
                     *sold.entry(product).or_default() += quantity;
                 }
             }
@@ -220,7 +236,7 @@ impl Shop {
                 self.books.complain(what);
             }
         }
-        let operator = workspace::operator_of(&process.dynamodb_url, workspace::template()?.table_name());
+        let money = reckoning.close();
         let report = audit(&operator, Timestamp::now(), |_| ()).await?;
         for breach in &report.breaches {
             self.books.complain(breach.to_string());
@@ -229,6 +245,6 @@ impl Shop {
             self.books.complain(format!("{} orders are in the table, and {placed} were answered", report.orders));
         }
         ensure!(report.items > 0, "the table is empty");
-        Ok((report.items, report.orders))
+        Ok((report.items, report.orders, money))
     }
 }

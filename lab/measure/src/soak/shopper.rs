@@ -14,9 +14,9 @@ use super::shop::{Ask, CARDS, CUSTOMERS, PRODUCTS, Shop, card, product};
 /// A shopper, who sends one request after the other and remembers the orders.
 pub(super) struct Shopper {
     number: u64,
-    random: Rng,
-    shop: Arc<Shop>,
-    asked: u64,
+    pub(super) random: Rng,
+    pub(super) shop: Arc<Shop>,
+    pub(super) asked: u64,
     /// Placed orders: index in the books, customer, order and status.
     mine: Vec<(usize, usize, Value, &'static str)>,
 }
@@ -40,7 +40,7 @@ impl Shopper {
         }
     }
 
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         format!("{}-{}", self.number, self.asked)
     }
 
@@ -50,6 +50,16 @@ impl Shopper {
     }
 
     async fn order(&mut self) {
+        if let Some((place, customer, order)) = self.place(false).await {
+            let status = if order["status"] == "PAID" { "PAID" } else { "PENDING" };
+            self.mine.push((place, customer, order, status));
+        }
+    }
+
+    /// Places an order. Returns its index in the books and the customer's number, unless it is refused or queued. If it
+    /// is not to be paid by card, the customer has days to pay it.
+    pub(super) async fn place(&mut self, by_card: bool) -> Option<(usize, usize, Value)> {
+        self.asked += 1;
         let customer = self.random.usize(..CUSTOMERS);
         let mut lines: Vec<(String, i64)> = Vec::new();
         for _ in 0..self.random.u8(1..4) {
@@ -61,10 +71,13 @@ impl Shopper {
         let listed: Vec<_> =
             lines.iter().map(|(id, quantity)| json!({ "productId": id, "quantity": quantity })).collect();
         let mut body = json!({ "lines": listed });
+        if !by_card {
+            body["payLater"] = json!(true);
+        }
         if self.random.u8(..4) == 0 {
             body["discountCode"] = json!(if self.random.bool() { "MANY" } else { "FEW" });
         }
-        if self.random.u8(..3) == 0 {
+        if self.random.u8(..if by_card { 12 } else { 3 }) == 0 {
             body["giftCards"] = json!([card(self.random.usize(..CARDS))]);
         }
         let (key, shop) = (self.key(), Arc::clone(&self.shop));
@@ -80,28 +93,24 @@ impl Shopper {
             "422 gift-card-invalid",
             "422 discount-exhausted",
         ]);
-        if self.random.u8(..4) == 0 {
+        if !by_card && self.random.u8(..4) == 0 {
             ask = ask.header("prefer", "respond-async");
             ask.kind = "order later";
         }
         let reply = shop.send(&ask).await;
-        let Ok(id) = key.parse::<IdempotencyKey>().map(|key| {
+        let id = key.parse::<IdempotencyKey>().map(|key| {
             let customer = format!("c{customer}").parse();
             customer.map(|customer| OrderId::of(&customer, &key).to_string()).unwrap_or_default()
-        }) else {
-            return;
-        };
+        });
+        let id = id.ok()?;
         let state = match reply.status {
+            201 if by_card => State::ByCard,
             201 => State::Placed,
             202 => State::Accepted,
             _ => State::Refused(reply.answer),
         };
-        let is_placed = state == State::Placed;
         let place = shop.books.order(Order { id, lines, state });
-        if is_placed {
-            let status = if reply.body["status"] == "PAID" { "PAID" } else { "PENDING" };
-            self.mine.push((place, customer, reply.body, status));
-        }
+        (reply.status == 201).then_some((place, customer, reply.body))
     }
 
     /// Advances an order by one step.
@@ -125,7 +134,11 @@ impl Shopper {
             "PENDING" => {
                 let invoice = order["invoice"]["invoiceId"].as_str().unwrap_or_default();
                 let body = json!({ "reference": format!("bank-{}", self.key()) });
-                shop.send(&post("capture", format!("/invoices/{invoice}/payments"), &shop.admin, body)).await;
+                let reply =
+                    shop.send(&post("capture", format!("/invoices/{invoice}/payments"), &shop.admin, body)).await;
+                let card = reply.body["payments"].as_array().and_then(|payments| payments.last());
+                let received = card.and_then(|card| card["received"]["amount"].as_i64()).unwrap_or_default();
+                shop.books.note(order["orderId"].as_str().unwrap_or_default(), |moved| moved.received = received);
                 "PAID"
             }
             "PAID" if self.random.bool() => {

@@ -13,10 +13,21 @@ use crate::workspace;
 
 const SETTLING: Duration = Duration::from_mins(5);
 
+/// The time in which a customer has to pay by card.
+pub(super) const PAY_WITHIN_MINUTES: u32 = 1;
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[arg(long)]
     data: PathBuf,
+    /// The payment provider's URL
+    #[arg(long)]
+    payments: String,
+    /// The secret with the provider's keys
+    #[arg(long)]
+    secret: String,
+    #[arg(long)]
+    port: u16,
     #[arg(long)]
     faults: f64,
     #[arg(long)]
@@ -25,12 +36,16 @@ pub(crate) struct Arguments {
 
 /// Serves until its standard input ends. The commands `heal` and `settle` are answered when they are done.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
-    let mut template = workspace::template()?;
+    let mut deployment = local::paying_deployment(&arguments.payments);
+    deployment.parameters.insert("PayWithinMinutes".to_owned(), PAY_WITHIN_MINUTES.to_string());
+    let mut template = workspace::template_for(&deployment)?;
     for function in &mut template.functions {
         function.environment.entry("DRAIN_WRITE_UNITS".to_owned()).and_modify(|units| "5000".clone_into(units));
     }
     let data = Some(arguments.data.clone());
-    let stack = workspace::stack_with(Options { data, inject_faults: true, ..local::options(template) }).await?;
+    let secrets = [(local::PAYMENT_SECRET.to_owned(), arguments.secret.clone())].into();
+    let options = Options { data, secrets, port: arguments.port, inject_faults: true, ..local::options(template) };
+    let stack = workspace::stack_with(options).await?;
     inject(&stack, arguments.faults, arguments.seed);
     crate::print(&format!("listening {} {}\n", stack.url(), stack.dynamodb_url()))?;
 

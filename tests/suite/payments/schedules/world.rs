@@ -4,11 +4,14 @@ use std::fmt;
 use std::sync::Mutex;
 
 use futures_util::future::join_all;
-use local::pretend_provider::{Act, Answer, Call, DisputeStatus, Switches};
+use key_schema::entity::{Entity, Invoice, Order};
+use local::pretend_provider::{Act, Switches};
+use serde::de::DeserializeOwned;
+use serde_dynamo::Item;
+use shop::payment_laws::{self, Known};
+use shop::payment_script::{Placing, Script, Step, Trouble, VISA, What};
 use shop::provider::Faults;
 
-use super::laws;
-use super::script::{Placing, Script, Step, Trouble, VISA, What};
 use crate::prelude::*;
 
 /// The share of requests on the wires that suffer a fault.
@@ -131,7 +134,7 @@ impl World {
         complaints.extend(self.settle(&purchases).await);
         let dump = self.shop.dump().await;
         for purchase in &purchases {
-            let (end, broken) = laws::judge(&self.shop, &dump, purchase, self.captures_when_shipped);
+            let (end, broken) = self.judge(&dump, purchase);
             *self.tally.lock().expect("no panic").ends.entry(end).or_default() += 1;
             complaints.extend(broken);
         }
@@ -140,6 +143,22 @@ impl World {
         assert_eq!(scans, 0, "a function scanned the table");
         self.tally.lock().expect("no panic").schedules += 1;
         complaints
+    }
+
+    /// An order's end in words, and the laws that it breaks.
+    fn judge(&self, dump: &[Value], purchase: &Purchase) -> (String, Vec<String>) {
+        let id = purchase.id();
+        let (order, invoice): (Order, Invoice) = (stored(dump, id), stored(dump, id));
+        let was_paid = self.shop.bus().events().iter().any(|event| {
+            event["detail-type"] == "OrderStatusChanged"
+                && event["detail"]["orderId"] == id
+                && event["detail"]["to"] == "PAID"
+        });
+        let known = Known { is_old: purchase.is_old, was_paid, captures_when_shipped: self.captures_when_shipped };
+        let ledger = self.shop.ledger();
+        let intents: Vec<_> = ledger.of_order(id).collect();
+        let broken = payment_laws::broken(&order, &invoice, &intents, known);
+        (format!("{} {}", order.status, payment_laws::end_of(&invoice)), broken)
     }
 
     /// From now on things fail.
@@ -209,6 +228,16 @@ impl World {
             What::Ship => (admin.post(&at("status"), json!({ "status": "SHIPPED" })).await, &[200, 409]),
             What::Deliver => (admin.post(&at("status"), json!({ "status": "DELIVERED" })).await, &[200, 409]),
             What::Capture => (self.record(&admin, purchase, json!({})).await, &[200, 409]),
+            What::Credit(amount) => {
+                let body = json!({ "amount": eur(amount), "reason": "a scratch" }).to_string();
+                let key = format!("credit-{amount}");
+                let headers = [("idempotency-key", key.as_str())];
+                (admin.send(Method::POST, &at("credits"), &headers, Some(body)).await, &[200, 409])
+            }
+            What::Close => {
+                self.record_by_staff(purchase).await;
+                return None;
+            }
             What::RecordTransfer => (self.record(&admin, purchase, json!({ "reference": "bank" })).await, &[200, 409]),
             // A run that is killed, or whose first read fails, is answered with 400.
             What::Expire => (self.run_schedule("expire-orders").await, &[200, 400]),
@@ -247,29 +276,15 @@ impl World {
 
     /// Lets something happen at the provider. `None` if it is not possible now.
     fn suffer(&self, purchase: &Purchase, trouble: Trouble) -> Option<()> {
-        let provider = &self.shop.payments().provider;
-        let entry = self.shop.ledger().of_order(purchase.id()).next_back()?.clone();
-        let intent = entry.id.clone();
-        let act = match trouble {
-            Trouble::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
-            Trouble::RefundFails => Act::FailRefund { refund: entry.refunds.last()?.id.clone() },
-            Trouble::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
-            Trouble::DisputeEnds { won } => {
-                let status = if won { DisputeStatus::Won } else { DisputeStatus::Lost };
-                Act::UpdateDispute { dispute: entry.disputes.last()?.id.clone(), status }
-            }
-            Trouble::KeepsError { made } => {
-                let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
-                Act::Next { call: Some(Call::CreateRefund), answer }
-            }
-        };
-        provider.act(act).ok().map(drop)
+        let act = trouble.act(self.shop.ledger().of_order(purchase.id()).next_back()?)?;
+        self.shop.payments().provider.act(act).ok().map(drop)
     }
 
     /// The bank decides what is open, and staff close what is left, each thing with one request.
     async fn close(&self, purchases: &[Purchase]) {
         for purchase in purchases {
-            _ = self.suffer(purchase, Trouble::DisputeEnds { won: false });
+            // An inquiry first becomes a dispute.
+            while self.suffer(purchase, Trouble::DisputeEnds { won: false }).is_some() {}
         }
         for purchase in purchases {
             self.staff(purchase, "payments", json!({})).await;
@@ -278,8 +293,15 @@ impl World {
         self.shop.age_payments_due().await;
         self.shop.run_schedule("settle-payments").await.expect(200);
         for purchase in purchases {
-            self.staff(purchase, "refunds", json!({ "reference": "back" })).await;
-            self.staff(purchase, "write-offs", json!({})).await;
+            self.record_by_staff(purchase).await;
+        }
+    }
+
+    /// Staff record what they refunded, and write off what is missing.
+    async fn record_by_staff(&self, purchase: &Purchase) {
+        let reference = format!("back-{}", fastrand::u64(..));
+        for (what, body) in [("refunds", json!({ "reference": reference })), ("write-offs", json!({}))] {
+            self.staff(purchase, what, body).await;
         }
     }
 
@@ -288,8 +310,8 @@ impl World {
         let path = format!("/invoices/{}/{what}", invoice_id(&purchase.order));
         let reply = loop {
             let reply = self.shop.admin().post(&path, body.clone()).await;
-            // A busy shop says that nothing was written.
-            if reply.status != 503 {
+            // A function was killed, or the shop is busy.
+            if ![500, 503].contains(&reply.status) {
                 break reply;
             }
         };
@@ -390,4 +412,12 @@ impl World {
 
 fn gift_card(seed: u64, position: usize) -> String {
     format!("CARD-{seed:010}-{position}")
+}
+
+/// The item of this kind in the collection of an order.
+fn stored<T: Entity + DeserializeOwned>(dump: &[Value], order: &str) -> T {
+    let is_wanted = |item: &&Value| item["EntityType"]["S"] == T::TYPE && item["orderId"]["S"] == order;
+    let item = dump.iter().find(is_wanted).expect("an item");
+    let item: Item = serde_json::from_value(item.clone()).expect("an item");
+    serde_dynamo::from_item(item).expect("an entity")
 }

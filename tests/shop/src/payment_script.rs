@@ -1,6 +1,7 @@
 //! The script of a schedule: which orders there are, and what happens to them.
 
 use fastrand::Rng;
+use local::pretend_provider::{Act, Answer, Call, Dispute, DisputeStatus, Entry};
 
 /// What happens in one schedule.
 #[derive(Clone, Debug)]
@@ -49,6 +50,10 @@ pub enum What {
     Deliver,
     /// Staff ask for the capture of the payment.
     Capture,
+    /// Staff give back so much, in minor units.
+    Credit(u64),
+    /// Staff do what the list of payments due asks of them.
+    Close,
     /// Staff record a bank transfer. If the customer pays by card, too, that payment goes back.
     RecordTransfer,
     /// The schedule cancels the orders that were not paid in time.
@@ -72,7 +77,13 @@ pub enum Trouble {
     Refund(i64),
     /// The newest refund fails after it was made.
     RefundFails,
+    /// Somebody captures so much.
+    Capture(i64),
+    /// Somebody cancels the intent.
+    Cancel,
     Dispute,
+    /// The bank asks, and takes no money.
+    Inquiry,
     /// The newest dispute ends.
     DisputeEnds {
         won: bool,
@@ -81,6 +92,38 @@ pub enum Trouble {
     KeepsError {
         made: bool,
     },
+}
+
+impl Trouble {
+    /// The act at the provider with an order's intent. `None` if the intent has nothing for it.
+    pub fn act(self, entry: &Entry) -> Option<Act> {
+        use DisputeStatus::{Lost, NeedsResponse, WarningClosed, WarningNeedsResponse, Won};
+
+        let intent = entry.id.clone();
+        Some(match self {
+            Self::Refund(amount) => Act::Refund { intent, amount: Some(amount) },
+            Self::RefundFails => Act::FailRefund { refund: entry.refunds.last()?.id.clone() },
+            Self::Capture(amount) => Act::Capture { intent, amount: Some(amount) },
+            Self::Cancel => Act::Cancel { intent },
+            Self::Dispute => Act::Dispute { intent, amount: None, inquiry: false },
+            Self::Inquiry => Act::Dispute { intent, amount: None, inquiry: true },
+            Self::DisputeEnds { won } => {
+                let is_open = |one: &&Dispute| !matches!(one.status, Won | Lost | WarningClosed);
+                let dispute = entry.disputes.iter().rfind(is_open).or(entry.disputes.last())?;
+                let status = match dispute.status {
+                    WarningNeedsResponse if won => WarningClosed,
+                    WarningNeedsResponse => NeedsResponse,
+                    _ if won => Won,
+                    _ => Lost,
+                };
+                Act::UpdateDispute { dispute: dispute.id.clone(), status }
+            }
+            Self::KeepsError { made } => {
+                let answer = if made { Answer::ServerErrorAfterwards } else { Answer::ServerError };
+                Act::Next { call: Some(Call::CreateRefund), answer }
+            }
+        })
+    }
 }
 
 pub const VISA: &str = "pm_card_visa";
@@ -113,7 +156,7 @@ impl Script {
 }
 
 /// What would happen to an order if nothing came between.
-fn story(random: &mut Rng) -> Vec<What> {
+pub fn story(random: &mut Rng) -> Vec<What> {
     use self::Trouble::{Dispute, DisputeEnds, KeepsError, Refund, RefundFails};
     use What::{
         Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship,
@@ -164,8 +207,8 @@ fn placing(random: &mut Rng) -> Placing {
 }
 
 /// A step that has nothing to do with the order's story.
-fn anything(random: &mut Rng) -> What {
-    match random.u8(..24) {
+pub fn anything(random: &mut Rng) -> What {
+    match random.u8(..29) {
         0..=1 => What::Start,
         2..=5 => What::Pay(VISA),
         6..=7 => What::Pay(DECLINED[random.usize(..2)]),
@@ -180,6 +223,10 @@ fn anything(random: &mut Rng) -> What {
         19 => What::Expire,
         20 => What::ExpireLapsed,
         21..=22 => What::Sweep,
+        23..=24 => What::Credit(random.u64(1..=700)),
+        25 => What::Close,
+        26 => What::Trouble(Trouble::Inquiry),
+        27 => What::Trouble(if random.bool() { Trouble::Cancel } else { Trouble::Capture(random.i64(50..=1500)) }),
         _ => What::Lapse,
     }
 }

@@ -1,13 +1,7 @@
 //! The laws of money that hold once everything has settled.
 
-use key_schema::entity::{self, CancellationCause, CardPayment, Entity, Held, Invoice, Order, OrderStatus, Progress};
+use key_schema::entity::{self, CancellationCause, CardPayment, Held, Invoice, Order, OrderStatus, Progress};
 use local::pretend_provider::{Dispute, DisputeStatus, Entry, Refund, RefundStatus, Status};
-use serde::de::DeserializeOwned;
-use serde_dynamo::Item;
-use serde_json::Value;
-use shop::Shop;
-
-use super::world::Purchase;
 
 /// What the provider has recorded of an intent, in Till's terms.
 fn held_of(entry: &Entry) -> Held {
@@ -45,36 +39,40 @@ fn held_of(entry: &Entry) -> Held {
     }
 }
 
-/// An order's end in words, and the laws that it breaks.
-pub fn judge(shop: &Shop, dump: &[Value], purchase: &Purchase, captures_when_shipped: bool) -> (String, Vec<String>) {
-    let id = purchase.id();
-    let (header, invoice): (Order, Invoice) = (stored(dump, id), stored(dump, id));
-    let ledger = shop.ledger();
-    let intents: Vec<_> = ledger.of_order(id).collect();
-    let mut broken = of_order(&header, &invoice, purchase.is_old, &shop.bus().events(), &intents);
-    let state = invoice.card().map_or("paid by gift cards".to_owned(), |card| format!("{:?}", card.state()));
+/// What the shop's items and the provider's ledger do not say of an order.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Whether it is so old that it expires unless it is paid.
+    pub is_old: bool,
+    /// Whether it was paid at some time.
+    pub was_paid: bool,
+    /// Whether shipping an order captures its payment.
+    pub captures_when_shipped: bool,
+}
+
+/// The laws that an order breaks, by its items and by the provider's intents of it.
+pub fn broken(order: &Order, invoice: &Invoice, intents: &[&Entry], known: Known) -> Vec<String> {
+    let mut broken = of_order(order, invoice, intents, known);
     match invoice.card() {
-        Some(card) => broken.extend(of_card(&header, card, &intents, captures_when_shipped)),
+        Some(card) => broken.extend(of_card(order, card, intents, known.captures_when_shipped)),
         None if !intents.is_empty() => {
             broken.push("gift cards paid the order, and the provider has an intent".to_owned());
         }
         None => {}
     }
-    let end = format!("{} {state}", header.status);
-    let told = |what: String| format!("order {id}, {end}: {what}\n  {:?}\n  {intents:?}", invoice.card());
-    (end.clone(), broken.into_iter().map(told).collect())
+    let end = format!("{} {}", order.status, end_of(invoice));
+    let told = |what: String| format!("order {}, {end}: {what}\n  {:?}\n  {intents:?}", order.order_id, invoice.card());
+    broken.into_iter().map(told).collect()
 }
 
-/// The item of this kind in the collection of an order.
-fn stored<T: Entity + DeserializeOwned>(dump: &[Value], order: &str) -> T {
-    let is_wanted = |item: &&Value| item["EntityType"]["S"] == T::TYPE && item["orderId"]["S"] == order;
-    let item = dump.iter().find(is_wanted).expect("an item");
-    let item: Item = serde_json::from_value(item.clone()).expect("an item");
-    serde_dynamo::from_item(item).expect("an entity")
+/// The end of an order's payment, in words.
+pub fn end_of(invoice: &Invoice) -> String {
+    invoice.card().map_or("paid by gift cards".to_owned(), |card| format!("{:?}", card.state()))
 }
 
 /// The laws of expiry: an order that is unpaid, or whose payment lapsed, ends. Any other paid order does not expire.
-fn of_order(order: &Order, invoice: &Invoice, is_old: bool, events: &[Value], intents: &[&Entry]) -> Vec<String> {
+fn of_order(order: &Order, invoice: &Invoice, intents: &[&Entry], known: Known) -> Vec<String> {
+    let Known { is_old, was_paid, .. } = known;
     let mut broken = Vec::new();
     if is_old && order.status == OrderStatus::Pending {
         broken.push("it was not paid in time, and keeps its stock".to_owned());
@@ -84,16 +82,17 @@ fn of_order(order: &Order, invoice: &Invoice, is_old: bool, events: &[Value], in
         broken.push("its payment lapsed and was not replaced in time, and it keeps its stock".to_owned());
     }
     let has_lapsed = intents.iter().any(|entry| entry.status == Status::Canceled);
-    let was_paid = events.iter().any(|event| {
-        event["detail-type"] == "OrderStatusChanged"
-            && event["detail"]["orderId"] == order.order_id.as_str()
-            && event["detail"]["to"] == "PAID"
-    });
     let expired = order.cancellation.as_ref().is_some_and(|it| it.cause == Some(CancellationCause::Unpaid));
     if expired && (was_paid && !has_lapsed || !is_old) {
         broken.push(format!("it expired, and was paid: {was_paid}, lapsed: {has_lapsed}, old: {is_old}"));
     }
     broken
+}
+
+/// What the shop is to have of a payment in the end. Below zero if staff wrote off what went back beyond the payment.
+pub fn agreed(card: &CardPayment) -> i64 {
+    let owed = if card.cancelled { 0 } else { card.amount.amount() - card.credited };
+    owed - card.written_off
 }
 
 /// The laws of a card payment. The audit checks the amounts within the table; here is what the provider must agree with.
@@ -127,10 +126,12 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
     law(intents.iter().filter(is_open).count() <= 1, "the customer's money is reserved once");
 
     let is_captured = card.held().captured > 0;
-    let wanted = if is_captured && card.transfer.is_none() { card.wanted() } else { 0 };
-    // What the provider cannot refund, staff do. What somebody took from a captured payment is missing.
+    // What the provider cannot refund, staff do. What somebody took from a captured payment is missing. If staff wrote off
+    // more than the payment, because more went back than came in, nothing is due.
     let by_hand: i64 = card.refunds.iter().map(|refund| refund.amount).sum();
     let missing = if is_captured { card.missing() } else { 0 };
+    let agreed = agreed(card);
+    let wanted = if is_captured { agreed.max((held - by_hand).min(0)) } else { 0 };
     let expected = wanted + card.due_by_staff() + by_hand - missing;
     law(held == expected || card.transfer.is_some(), "the provider holds what the shop may keep");
     law(card.command().is_none(), "what is due is done");
