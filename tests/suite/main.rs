@@ -24,7 +24,6 @@ mod closing;
 mod completeness;
 mod contract;
 mod counts;
-mod counts_cost;
 mod dashboards;
 mod deployment;
 mod descriptions;

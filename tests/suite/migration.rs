@@ -11,7 +11,6 @@ mod patterns;
 mod phase;
 mod repairs;
 mod schedules;
-mod streams;
 mod whole_tables;
 
 use devstack::Template;

@@ -4,14 +4,13 @@ mod rate;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use devstack::Template;
 use futures_util::future::join_all;
 use key_schema::entity::ParkedCounts;
 use serde::Deserialize;
 use shop::log::Log;
-use shop::reconcile::{FAST, ask, count, read_units, reconciled};
+use shop::reconcile::{FAST, ask, count, reconciled};
 use shop::set_everywhere;
 use shop::stream::Tail;
 
@@ -254,31 +253,6 @@ async fn after_a_long_comparison_the_next_one_skips_no_day() {
         let answer = shop.reconciler()(json!({})).await.expect("an answer");
         assert_eq!((figures(&answer), &answer["done"]), (Figures { checked: days, ..NONE }, &json!(true)));
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn orders_are_read_no_faster_than_the_configured_rate() {
-    const RATE: u32 = 60;
-    let (shop, _, _) = counted_shop(0, RATE, None).await;
-    shop.fault_proxy().take_calls();
-    let begin = Instant::now();
-    shop.reconcile(false).await;
-    let lasted = begin.elapsed().as_secs_f64();
-    let calls = shop.fault_proxy().take_calls();
-    for call in &calls {
-        let window: Vec<_> = calls
-            .iter()
-            .filter(|other| other.at >= call.at && other.at < call.at + Duration::from_secs(1))
-            .cloned()
-            .collect();
-        let units = read_units(&window);
-        assert!(units <= f64::from(RATE) + 20.0, "{units} units in a second");
-    }
-    let all = read_units(&calls);
-    assert!(all <= f64::from(RATE) * lasted + 12.0, "{all} units in {lasted} s: it is too fast");
-    assert!(all > 1.5 * f64::from(RATE), "{all} units: too few to tell");
-    // The tests of the token bucket check how close the rate gets to the limit.
-    assert!(all / lasted > 0.1 * f64::from(RATE), "{all} units in {lasted} s: it is too slow");
 }
 
 #[tokio::test(flavor = "multi_thread")]

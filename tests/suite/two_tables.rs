@@ -126,35 +126,6 @@ async fn while_no_migration_has_begun_only_the_first_table_is_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
-    let shop = Shop::open_migrating().await;
-    shop.sign_up("ada").await;
-    shop.product("thing", 1000, 10).await;
-    let order = shop.customer("ada").order("k", things(1)).await.expect(201);
-    shop.settle().await;
-    let orders = async || {
-        let stats = shop.item("c#ada", "stats").await;
-        stats["orders"]["N"].as_str().map(str::to_owned)
-    };
-    let told = || shop.bus().events().iter().filter(|event| event["detail-type"] == "OrderPlaced").count();
-    assert_eq!((orders().await.as_deref(), told()), (Some("1"), 1));
-
-    // The same order, written into the second table by somebody who does not mark it as a copy.
-    let id = order_id(&order);
-    let mut copy = shop.item(&format!("o#{id}"), &format!("o#{id}")).await;
-    for (index, attributes) in [Index::Table, Index::Gsi1, Index::Gsi2].map(|index| (index, index.attributes())) {
-        let (partition, sort) = attributes;
-        let (Some(pk), Some(sk)) = (copy[partition]["S"].as_str(), copy[sort]["S"].as_str()) else { continue };
-        let key = key_schema::layout::Key { index, partition: pk.to_owned(), sort: sk.to_owned() };
-        let key = Layout::V2.key(key);
-        (copy[partition], copy[sort]) = (json!({ "S": key.partition }), json!({ "S": key.sort }));
-    }
-    shop.dynamodb("PutItem", &json!({ "TableName": shop.next_table(), "Item": copy })).await;
-    shop.settle().await;
-    assert_eq!((orders().await.as_deref(), told()), (Some("2"), 2));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_task_alone() {
     let shop = Shop::open_migrating().await;
     let (first, second) = (shop.table().to_owned(), shop.next_table().to_owned());

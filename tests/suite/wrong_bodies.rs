@@ -1,4 +1,4 @@
-//! Bodies with one invalid field.
+//! Bodies with one invalid field. Which texts and amounts are accepted, and wrong types, are laws of `contract`.
 
 use crate::prelude::*;
 
@@ -14,7 +14,6 @@ pub fn wrong_bodies() -> [Bodies; 5] {
 }
 
 fn customers() -> Bodies {
-    let long = "x".repeat(65);
     (
         "/customers",
         json!({ "username": "eve", "email": "eve@example.com", "name": "Eve", "customerId": "ada" }),
@@ -23,33 +22,15 @@ fn customers() -> Bodies {
             ("/email", Value::Null, "body: missing field `email`"),
             ("/name", Value::Null, "body: missing field `name`"),
             ("/nickname", json!("e"), "nickname: unknown field `nickname`"),
-            ("/username", json!(5), "username: must be a string"),
             ("/username", json!(""), "username: username must be 1 to 64 characters"),
-            ("/username", json!("e#e"), "username: username must be"),
-            ("/username", json!("e e"), "username: username must be"),
-            ("/username", json!(long), "username: username must be"),
             ("/email", json!("eve"), "email: email must be an address like ada@example.com"),
-            ("/email", json!("e#e@example.com"), "email: email must be"),
-            ("/email", json!("Eve <eve@example.com>"), "email: email must be"),
-            ("/email", json!("Eve<eve@example.com>"), "email: email must be"),
-            ("/email", json!("<eve@example.com>"), "email: email must be"),
-            ("/email", json!("eve@example.com\n"), "email: email must be"),
-            ("/email", json!("\"eve\"@example.com"), "email: email must be"),
-            ("/email", json!("eve@ex\u{e4}mple.com"), "email: email must be"),
-            ("/email", json!("eve@[]"), "email: email must be"),
-            ("/name", json!("a\u{2028}b"), "name: must be"),
-            ("/name", json!("\u{202e}eve"), "name: must be"),
-            ("/name", json!("\u{200b}"), "name: must be"),
             ("/name", json!("  "), "name: must be 1 to 200 visible characters on one line"),
-            ("/name", json!("a\nb"), "name: must be 1 to 200 visible"),
-            ("/name", json!("x".repeat(201)), "name: must be 1 to 200 visible"),
             ("/customerId", json!("a#b"), "customerId: customerId must be 1 to 64 characters"),
         ],
     )
 }
 
 fn products() -> Bodies {
-    let long = "x".repeat(65);
     (
         "/products",
         goods("new", json!({})),
@@ -63,14 +44,9 @@ fn products() -> Bodies {
             ("/price/scale", json!(2), "price.scale: unknown field `scale`"),
             ("/Price", eur(1), "Price: unknown field `Price`"),
             ("/productId", json!(""), "productId: productId must be 1 to 64 characters"),
-            ("/productId", json!("a#b"), "productId: productId must be"),
-            ("/productId", json!("é"), "productId: productId must be"),
-            ("/productId", json!(long), "productId: productId must be"),
             ("/description", json!("x".repeat(5001)), "description: must be at most 5000 characters"),
-            ("/description", json!("\u{7}"), "description: must be at most"),
             ("/category", json!("a b"), "category: category must be"),
             ("/price/amount", json!(-1), "price: amount must be 0 to 9007199254740991, in minor units"),
-            ("/price/amount", json!(9_007_199_254_740_992_u64), "price: amount must be"),
             (
                 "/price/amount",
                 json!(1_000_000_000_001_u64),
@@ -78,7 +54,6 @@ fn products() -> Bodies {
             ),
             ("/price/amount", json!(19.99), "price.amount: must be a whole number"),
             ("/price/amount", json!("1999"), "price.amount: must be a whole number"),
-            ("/price", json!(1999), "price: must be an object"),
             ("/price/currency", json!("eur"), "price.currency: currency must be three capital letters, like EUR"),
             ("/price/currency", json!("EURO"), "price.currency: currency must be"),
             ("/stock", json!(-1), "stock: must be a whole number from 0 to 4294967295"),
@@ -103,7 +78,6 @@ fn discounts() -> Bodies {
             ("/to", json!("2998-01-01"), "to: must be after from"),
             ("/from", json!("yesterday"), "from: a time must look like 2026-11-21T09:30:00Z or 2026-11-21"),
             ("/from", json!("2026-01-01T00:00:00"), "from: a time must look like"),
-            ("/from", json!(0), "from: must be a string"),
             ("/from", json!("2999-02-01"), "to: must be after from"),
             ("/from", json!("2999-02-02"), "to: must be after from"),
         ],
@@ -151,7 +125,6 @@ fn orders() -> Bodies {
             ("/giftCards", json!(["A#"]), "giftCards[0]: gift card code must be"),
             ("/giftCards", json!("A"), "giftCards: must be an array"),
             ("/discountCode", json!("A B"), "discountCode: discount code must be"),
-            ("/expectedTotal", json!(5), "expectedTotal: must be an object"),
             ("/customerId", json!("bob"), "customerId: unknown field `customerId`"),
         ],
     )

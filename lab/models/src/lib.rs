@@ -1,8 +1,8 @@
 //! Exhaustive exploration of concurrent events: every order of steps, every lost answer, every duplicate.
 //!
 //! Each model is a small shop. Its actors decide with the same pure code as production
-//! ([`counting::Batch`](::counting::Batch), [`ordering::PlacingAttempt`]), and the table of the orders' model applies the same
-//! [`table::Write`](::table::Write)s that production sends. The model checker (`stateright`) visits every reachable
+//! ([`ordering::PlacingAttempt`]), and the table of the orders' model applies the same [`table::Write`](::table::Write)s
+//! that production sends. The model checker (`stateright`) visits every reachable
 //! state, and checks the invariants in each.
 //!
 //! `cargo test -p models` explores small models; `cargo model` explores larger ones. docs/models.md has the results.
@@ -16,7 +16,6 @@
     reason = "a model that cannot go on is a failed test"
 )]
 
-pub mod counting;
 pub mod expression;
 pub mod migration;
 pub mod order;

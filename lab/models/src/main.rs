@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
-use models::{counting, migration, order, payment};
+use models::{migration, order, payment};
 use stateright::{Checker, Expectation, Model, Property};
 
 /// Explore the models: check the invariants in every reachable state
@@ -33,10 +33,6 @@ fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
     let mut names = Vec::new();
     let mut broken = 0;
-    for stream in if options.small { counting::small() } else { counting::large() } {
-        names.push(stream.name);
-        broken += options.explore(stream.name, stream)?;
-    }
     for shop in if options.small { order::small() } else { order::large() } {
         names.push(shop.name);
         broken += options.explore(shop.name, shop)?;

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::*;
-use crate::aws_json::Service;
 use crate::deployment::Deployment;
 use crate::template::Table;
-use crate::test_stack::Bench;
-use crate::wait::PATIENCE;
 
 const TEMPLATE: &str = r"
 Parameters:
@@ -81,30 +78,8 @@ fn deployed(text: &str, tables: &str) -> Result<Template> {
     Template::parse_for(text, &Deployment { parameters, ..Deployment::default() })
 }
 
-async fn open() -> Bench {
-    Bench::start(deployed(TEMPLATE, "both").unwrap(), |_| async { Ok(Value::Null) }).await
-}
-
 fn names(template: &Template) -> Vec<&str> {
     template.tables.iter().map(Table::name).collect()
-}
-
-fn put(table: &str, key: &str) -> Value {
-    json!({ "TableName": table, "Item": { "PK": { "S": key } } })
-}
-
-impl Bench {
-    fn dynamodb(&self) -> Service {
-        Service::dynamodb(self.stack.dynamodb_url()).unwrap()
-    }
-
-    /// The names of the tables whose records reached the consumer, in sequence of delivery.
-    fn told(&self) -> Vec<String> {
-        let calls = self.calls();
-        let records = calls.iter().flat_map(|call| call.event["Records"].as_array().unwrap());
-        let arns = records.map(|record| record["eventSourceARN"].as_str().unwrap());
-        arns.map(|arn| arn.split_once(":table/").unwrap().1.split('/').next().unwrap().to_owned()).collect()
-    }
 }
 
 #[test]
@@ -147,35 +122,6 @@ fn two_tables_with_one_name_are_named() {
     assert_eq!(error, "NewTable: TableName: notes is already the name of another table");
 }
 
-#[test]
-fn an_event_source_mapping_needs_a_function_and_a_stream_of_the_template() {
-    for (from, to, expected) in [
-        ("FunctionName: !Ref CountNotes", "FunctionName: count", "FunctionName: count is no function of this template"),
-        (
-            "EventSourceArn: !GetAtt Old.StreamArn",
-            "EventSourceArn: arn:of:another",
-            "EventSourceArn: arn:of:another is not the stream of a table of this template",
-        ),
-    ] {
-        let error = format!("{:#}", deployed(&TEMPLATE.replacen(from, to, 1), "both").unwrap_err());
-        assert_eq!(error, format!("OldNotes: {expected}"));
-    }
-}
-
-#[tokio::test]
-async fn the_streams_of_both_tables_reach_the_consumer() {
-    let bench = open().await;
-    let listed = bench.dynamodb().succeed("ListTables", &json!({})).await.unwrap();
-    assert_eq!(listed["TableNames"], json!([OLD, NEW]));
-    for (table, expected) in [(NEW, vec![NEW]), (OLD, vec![NEW, OLD])] {
-        bench.dynamodb().succeed("PutItem", &put(table, "a")).await.unwrap();
-        bench.stack.settle(PATIENCE).await.unwrap();
-        assert_eq!(bench.told(), expected);
-    }
-    let environments: Vec<_> = bench.calls().iter().map(|call| call.environment).collect();
-    assert_ne!(environments[0], environments[1], "each stream has its own execution environment");
-}
-
 #[tokio::test]
 async fn a_role_that_may_not_read_one_of_the_streams_is_named() {
     let text = TEMPLATE.replacen("Resource: !GetAtt NewTable.StreamArn", "Resource: !GetAtt Old.StreamArn", 1);
@@ -184,22 +130,4 @@ async fn a_role_that_may_not_read_one_of_the_streams_is_named() {
     let functions = Functions { consumers: vec![("count-notes".to_owned(), consumer)], ..Functions::default() };
     let error = format!("{:#}", Stack::start(options, |_, _| Ok(functions)).await.err().unwrap());
     assert!(error.contains("dynamodb:DescribeStream") && error.contains(NEW), "{error}");
-}
-
-#[tokio::test]
-async fn a_page_shows_the_items_of_the_chosen_table() {
-    let bench = open().await;
-    for (table, name) in [(OLD, "in the old"), (NEW, "in the new")] {
-        bench.dynamodb().succeed("PutItem", &put(table, name)).await.unwrap();
-    }
-    for (query, shown, hidden) in [
-        ("", "in the old", "in the new"),
-        ("?table=devstack-table", "in the old", "in the new"),
-        ("?table=devstack-table-new-table&index=&partition=", "in the new", "in the old"),
-    ] {
-        let page = reqwest::get(format!("{}/_local/table{query}", bench.stack.url())).await.unwrap();
-        let page = page.text().await.unwrap();
-        assert!(page.contains(shown) && !page.contains(hidden), "{query}: {page}");
-        assert!(page.contains(OLD) && page.contains(NEW), "both tables can be chosen");
-    }
 }

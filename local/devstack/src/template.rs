@@ -39,7 +39,7 @@ use crate::intrinsic::Scope;
 use crate::resource::Resource;
 
 /// The types of events that reach a function here.
-const EVENT_TYPES: [&str; 5] = ["HttpApi", "SQS", "DynamoDB", "Schedule", "ScheduleV2"];
+const EVENT_TYPES: [&str; 3] = ["HttpApi", "SQS", "Schedule"];
 
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
@@ -55,8 +55,7 @@ pub struct Template {
     pub queues: Vec<Queue>,
     /// Every SQS event of every function, in the template's sequence.
     pub queue_sources: Vec<QueueSource>,
-    /// Every DynamoDB stream event of every function, and then every `AWS::Lambda::EventSourceMapping`, in the template's
-    /// sequence.
+    /// Every `AWS::Lambda::EventSourceMapping`, in the template's sequence.
     pub stream_sources: Vec<StreamSource>,
     /// Every EventBridge rule that sends events to queues.
     pub rules: Vec<Rule>,
@@ -133,9 +132,7 @@ impl Template {
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
-        let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
-        let mut scheduled = BTreeSet::new();
-        let destinations = Destinations { queues: &queues, buckets: &buckets };
+        let (mut queue_sources, mut scheduled) = (Vec::new(), BTreeSet::new());
         for (id, resource) in of_type(&scope, resources, "AWS::Serverless::Function")? {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
@@ -143,16 +140,16 @@ impl Template {
             reader.ensure_known_events().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
-            let sources = reader.stream_sources(&function, &tables, &destinations);
-            stream_sources.extend(sources.context(id.to_owned())?);
             if reader.is_scheduled().context(id.to_owned())? {
                 scheduled.insert(function.handler.clone());
             }
             functions.push(function);
         }
+        let destinations = Destinations { queues: &queues, buckets: &buckets };
+        let mut stream_sources = Vec::new();
         for (id, mapping) in of_type(&scope, resources, "AWS::Lambda::EventSourceMapping")? {
             let properties = mapping.get("Properties").unwrap_or(&Yaml::Null);
-            let source = StreamSource::of_mapping(&scope, properties, &functions, &tables, &destinations);
+            let source = StreamSource::read(&scope, properties, &functions, &tables, &destinations);
             stream_sources.push(source.context(id.to_owned())?);
         }
         Ok(Self {
@@ -283,22 +280,9 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
-    fn stream_sources(
-        &self,
-        function: &Function,
-        tables: &[Table],
-        destinations: &Destinations,
-    ) -> Result<Vec<StreamSource>> {
-        let sources = self.events("DynamoDB").map(|(name, event)| {
-            let source = StreamSource::of_event(self.scope, event, function, tables, destinations);
-            source.with_context(|| format!("Events.{name}"))
-        });
-        sources.collect()
-    }
-
     /// Whether a schedule invokes the function that is not disabled.
     fn is_scheduled(&self) -> Result<bool> {
-        for (name, event) in ["Schedule", "ScheduleV2"].into_iter().flat_map(|kind| self.events(kind)) {
+        for (name, event) in self.events("Schedule") {
             let state = self.scope.text_or(event, "State", "ENABLED").with_context(|| format!("Events.{name}"))?;
             if state == "ENABLED" {
                 return Ok(true);

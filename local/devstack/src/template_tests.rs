@@ -162,7 +162,7 @@ fn what_cannot_run_is_named() {
         (
             "Queue: { Type: SQS,",
             "Queue: { Type: SNS,",
-            "ImportNotes: Events.Queue: Type: SNS is not one of HttpApi, SQS, DynamoDB, Schedule, ScheduleV2",
+            "ImportNotes: Events.Queue: Type: SNS is not one of HttpApi, SQS, Schedule",
         ),
         ("Queue: { Type: SQS,", "Queue: {", "ImportNotes: Events.Queue: Type is missing"),
         (

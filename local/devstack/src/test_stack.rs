@@ -60,16 +60,16 @@ const STREAM: &str = r"
       Handler: count-notes
       Role: !GetAtt Role.Arn
       Timeout: 5
-      Events:
-        Stream:
-          Type: DynamoDB
-          Properties:
-            Stream: !GetAtt Table.StreamArn
-            StartingPosition: TRIM_HORIZON
-            MaximumRetryAttempts: 2
-            MaximumRecordAgeInSeconds: 60
-            FunctionResponseTypes: [ReportBatchItemFailures]
-            DestinationConfig: { OnFailure: { Destination: !GetAtt GivenUp.Arn } }
+  NotesStream:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      FunctionName: !Ref CountNotes
+      EventSourceArn: !GetAtt Table.StreamArn
+      StartingPosition: TRIM_HORIZON
+      MaximumRetryAttempts: 2
+      MaximumRecordAgeInSeconds: 60
+      FunctionResponseTypes: [ReportBatchItemFailures]
+      DestinationConfig: { OnFailure: { Destination: !GetAtt GivenUp.Arn } }
 ";
 
 /// The destination is a bucket, which tells the queue of each object.

@@ -1,7 +1,5 @@
 //! A stock in many cells under load: some cell is always held by a transaction.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use devstack::fault_proxy::Gate;
 use shop::cells::{lay_out, place};
 
@@ -52,17 +50,6 @@ async fn a_busy_stock_can_be_restocked_repriced_and_reduced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_number_of_cells_of_a_busy_stock_can_change() {
-    let shop = busy_shop(320).await;
-    for cells in [8, 32, 1, 32] {
-        change(&shop.admin(), json!({ "cells": cells })).await.expect(200);
-        assert_eq!(units(&shop).await.len(), cells);
-    }
-    shop.fault_proxy().heal();
-    conserved(&shop, 320).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_order_for_too_much_of_a_busy_stock_is_refused() {
     let shop = busy_shop(64).await;
     let reply = shop.customer("ada").order("k", things(65)).await;
@@ -72,39 +59,6 @@ async fn an_order_for_too_much_of_a_busy_stock_is_refused() {
     order(&shop.customer("ada"), "all", things(64)).await.expect(201);
     shop.fault_proxy().heal();
     conserved(&shop, 64).await;
-}
-
-/// Four buyers without pause, a restock, price changes, and orders that are too large, with slow transactions.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stock_can_be_changed_while_buyers_order_without_pause() {
-    let shop = Shop::with_ada().await;
-    in_cells(&shop, 1000, 16).await.expect(201);
-    shop.fault_proxy().hold_items(Duration::from_millis(4));
-    let mut buyers = JoinSet::new();
-    let is_over = Arc::new(AtomicBool::new(false));
-    for buyer in 0..4 {
-        let (ada, is_over) = (shop.customer("ada"), Arc::clone(&is_over));
-        buyers.spawn(async move {
-            let mut placed = 0_u64;
-            while placed < 10 || !is_over.load(Ordering::Relaxed) {
-                order(&ada, &format!("{buyer}-{placed}"), things(1)).await.expect(201);
-                placed += 1;
-            }
-            placed
-        });
-    }
-    let (admin, mut supplied) = (shop.admin(), 1000);
-    for at in 1..=4 {
-        adjust(&admin, "*", 500).await.expect(200);
-        supplied += 500;
-        change(&admin, json!({ "price": eur(1000 + at) })).await.expect(200);
-        let greedy = shop.customer("ada").order(&format!("greedy-{at}"), things(9000)).await;
-        greedy.problem(Kind::OutOfStock);
-    }
-    is_over.store(true, Ordering::Relaxed);
-    buyers.join_all().await;
-    shop.fault_proxy().hold_items(Duration::ZERO);
-    conserved(&shop, supplied).await;
 }
 
 async fn update(shop: &Shop, cell: usize, expression: &str, values: Value) {

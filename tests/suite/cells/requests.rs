@@ -4,7 +4,7 @@ use devstack::fault_proxy::Call;
 use serde_json::Map;
 use shop::cells::lay_out;
 
-use super::{actions, adjust, all_at_once, change, conserved, in_cells, shop, units};
+use super::{actions, adjust, change, conserved, in_cells, shop, units};
 use crate::prelude::*;
 
 /// Idempotency keys whose orders have different own cells.
@@ -165,15 +165,4 @@ async fn orders_from_many_cells_are_seldom_in_each_others_way() {
     let told = format!("of 100 orders meet another one: {one} with one cell, {eight} with 8, {many} with 32");
     eprintln!("{told}");
     assert!(one == 90 && 3 * eight < 2 * one && 3 * many < one, "{told}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn orders_that_compete_for_the_last_cells_succeed() {
-    let shop = shop(8).await;
-    shop.fault_proxy().hold_items(Duration::from_millis(5));
-    let replies = all_at_once(&shop, (0..8).map(|at| (format!("k{at}"), things(1)))).await;
-    assert!(replies.iter().all(|reply| reply.status == 201), "{replies:?}");
-    shop.fault_proxy().hold_items(Duration::ZERO);
-    assert_eq!(units(&shop).await, [0; 8]);
-    conserved(&shop, 8).await;
 }

@@ -1,7 +1,7 @@
 //! Copying one table to the other while the shop is open.
 
 use copying::steps::Obstacle;
-use copying::{Copier, Error, Migrator, Pace, Repairs};
+use copying::{Copier, Migrator, Pace, Repairs};
 use key_schema::entity::{Cart, CopyProgress, CopyTask, Phase, Side};
 use key_schema::layout::Layout;
 use lambda::FromEnvironment as _;
@@ -147,30 +147,6 @@ pub(super) async fn shop_once(migrating: &MigratingShop, at: usize) {
     }
 }
 
-/// The second table holds what an earlier attempt left: stale items, and items that are deleted since.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gone() {
-    let (migrating, operator) = copied_shop().await;
-    assert!(migrating.differences().await.is_empty());
-    operator.step(Phase::First).await;
-
-    let before = migrating.tables().await[0].len();
-    for at in 200..224 {
-        shop_once(&migrating, at).await;
-    }
-    let cart = "/customers/c1/cart";
-    migrating.shop.customer("c1").delete(cart).await;
-    let stale = migrating.differences().await.len();
-    assert!(stale > 20 && migrating.tables().await[0].len() > before, "{stale}");
-
-    operator.step(Phase::Both).await;
-    let copied: u64 = operator.run(CopyTask::Copy).await.iter().map(|segment| segment.copied).sum();
-    assert_eq!(copied, stale as u64, "each difference is copied once, and nothing else");
-    operator.assert_equal(&migrating).await;
-    migrating.shop.customer("c1").get(cart).await.expect(404);
-    assert!(!migrating.tables().await[1].contains_key(&("c#c1".to_owned(), "cart".to_owned())));
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn differences_made_by_hand_are_named_refused_and_mended() {
     let migrating = busy_shop().await;
@@ -224,34 +200,6 @@ async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
     let mut found = differing(&operator.run(CopyTask::Compare).await);
     found.sort();
     assert_eq!(found, ["c#lasting-1 cart", "c#lasting-2 cart"]);
-}
-
-/// A worker whose run was replaced, or whose segment is done, writes nothing more.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_worker_of_an_earlier_run_stops() {
-    let migrating = busy_shop().await;
-    let operator = Operator::of(&migrating);
-    operator.step(Phase::Both).await;
-    let state = operator.migrator.state().await.expect("the state");
-    let old = operator.migrator.start(&state, CopyTask::Copy, 2).await.expect("a run");
-    operator.run(CopyTask::Copy).await;
-    let deleted = json!({ "TableName": migrating.next, "Key": { "PK": { "S": "PRODUCT#p1" }, "SK": { "S": "META" } } });
-    migrating.shop.dynamodb("DeleteItem", &deleted).await;
-    for segment in old {
-        let stopped = operator.worker().work(segment, None, |_| {}).await;
-        assert!(matches!(stopped, Err(Error::Superseded)), "{stopped:?}");
-    }
-    assert_eq!(migrating.differences().await.len(), 1, "the old worker put the copy");
-    let state = operator.migrator.state().await.expect("the state");
-    let again = operator.migrator.start(&operator_state_before(&state), CopyTask::Copy, 2).await;
-    assert!(matches!(again, Err(Error::NotNow(_))), "two operators start a run at once");
-}
-
-/// What an operator saw before the last run started.
-fn operator_state_before(state: &copying::State) -> copying::State {
-    let mut before = state.clone();
-    before.segments.iter_mut().for_each(|segment| segment.run -= 1);
-    before
 }
 
 /// The whole line, with repairs due on either side, and back again.

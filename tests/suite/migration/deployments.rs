@@ -4,7 +4,6 @@ use copying::steps::Obstacle;
 use key_schema::entity::{CopyTask, Phase};
 use key_schema::layout::Layout;
 use shop::set_everywhere;
-use shop::tables::name_of;
 
 use super::MigratingShop;
 use super::copying::Operator;
@@ -44,26 +43,6 @@ async fn order(shop: &Shop, key: &str, before: u64) {
     let totals = shop.admin().get(&path).await.expect(200);
     let days = totals["items"].as_array().expect("days").iter();
     assert_eq!(days.filter_map(|day| day["orders"].as_u64()).sum::<u64>(), before + 1, "{totals}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_shop_whose_first_table_has_the_second_layout_works_from_the_sign_up_to_the_counts() {
-    for tables in ["v2", "v2-v1"] {
-        let shop = Shop::open_migrating_with(tables, |_| {}).await;
-        assert_eq!(Some(shop.table()), name_of(shop.template(), Layout::V2));
-        shop.sign_up("ada").await;
-        shop.product("pot", 1000, 100).await;
-        order(&shop, "first", 0).await;
-        let told = |kind: &str| shop.bus().events().iter().filter(|event| event["detail-type"] == kind).count();
-        assert_eq!(told("OrderPlaced"), 1, "{tables}");
-        let dump = shop.dump().await;
-        let is_long = |item: &Value| item["PK"]["S"].as_str().is_some_and(|key| key.starts_with(char::is_uppercase));
-        assert!(dump.len() > 8 && dump.iter().all(is_long), "{tables}: {dump:#?}");
-        assert_eq!(breaches(&shop).await, Vec::<String>::new(), "{tables}");
-        if tables == "v2-v1" {
-            assert!(shop.dump_of(shop.next_table()).await.is_empty(), "no migration has begun");
-        }
-    }
 }
 
 /// The steps of a whole migration.

@@ -136,6 +136,8 @@ async fn a_message_of_an_earlier_run_does_nothing_although_its_segments_have_wor
     migrating.shop.dynamodb("DeleteItem", &deleted).await;
     let state = operator.migrator.state().await.expect("the state");
     let newest = operator.migrator.start(&state, CopyTask::Copy, 3).await.expect("a run");
+    let again = operator.migrator.start(&state, CopyTask::Copy, 3).await;
+    assert!(matches!(again, Err(copying::Error::NotNow(_))), "two operators start a run at once");
     for segment in earlier.iter().chain(&done) {
         send(&migrating, segment).await;
     }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::problem_type;
-use super::{Bench, TEMPLATE, header, problem_of};
+use super::{Bench, header, problem_of};
 use crate::problem::{PROBLEM_JSON, answer};
 
 #[tokio::test]
@@ -26,14 +26,6 @@ async fn the_cause_of_a_function_s_failure_is_not_sent_to_the_client() {
         let problem = problem_of(bench.get(path), 500, "internal", "Internal Server Error").await;
         assert!(!problem.to_string().contains("secret"));
     }
-}
-
-#[tokio::test]
-async fn a_function_without_concurrency_is_not_invoked() {
-    let none = TEMPLATE.replace("Timeout: 1", "Timeout: 1\n      ReservedConcurrentExecutions: 0");
-    let bench = Bench::start_with(&none).await;
-    problem_of(bench.get("/broken/error"), 503, "unavailable", "Service Unavailable").await;
-    assert_eq!(bench.post("/things/special").send().await.unwrap().status(), 201);
 }
 
 #[tokio::test]

@@ -1,10 +1,8 @@
 //! Tests of requests on their way to a function.
 
-use lambda_http::RequestExt;
 use serde_json::json;
 
-use super::super::MAX_BODY_BYTES;
-use super::{Bench, json_of, problem_of};
+use super::{Bench, json_of};
 
 #[tokio::test]
 async fn the_event_is_complete() {
@@ -44,18 +42,6 @@ async fn the_event_is_complete() {
 }
 
 #[tokio::test]
-async fn the_runtime_can_parse_the_event() {
-    let bench = Bench::start().await;
-    let event = json_of(bench.post("/things/1?a=b").header("content-type", "application/json").body("{}")).await;
-    let request = lambda_http::request::from_str(&event.to_string()).unwrap();
-    assert_eq!(request.method(), "POST");
-    assert_eq!(request.uri().path(), "/things/1");
-    assert_eq!(request.path_parameters().first("id"), Some("1"));
-    assert_eq!(request.query_string_parameters().first("a"), Some("b"));
-    assert_eq!(request.body(), &lambda_http::Body::Text("{}".to_owned()));
-}
-
-#[tokio::test]
 async fn claims_reach_the_function_as_strings() {
     let bench = Bench::start().await;
     let event = json_of(bench.get("/mine").bearer_auth(bench.stack.token("ada", "notes/read").unwrap())).await;
@@ -72,11 +58,4 @@ async fn a_binary_body_is_sent_in_base64() {
     let bench = Bench::start().await;
     let event = json_of(bench.post("/things/1").body(vec![0xff, 0x00])).await;
     assert_eq!((&event["body"], &event["isBase64Encoded"]), (&json!("/wA="), &json!(true)));
-}
-
-#[tokio::test]
-async fn a_body_beyond_six_megabytes_is_too_large() {
-    let bench = Bench::start().await;
-    let request = bench.post("/things/1").body(vec![b' '; MAX_BODY_BYTES + 1]);
-    problem_of(request, 413, "too-large", "Request Entity Too Large").await;
 }

@@ -30,24 +30,6 @@ async fn an_option_that_cannot_be_used_has_the_name_that_its_user_gives_it() {
     assert!(error.with_name("--queues").to_string().ends_with("choose another with --queues"));
 }
 
-#[tokio::test]
-async fn a_port_in_use_is_reported() {
-    let bench = Bench::start().await;
-    let port = bench.stack.url().rsplit(':').next().unwrap().parse().unwrap();
-    let options = Options { port, ..Options::new(Template::parse(TEMPLATE).unwrap()) };
-    let error = Stack::start(options, |_, _| Ok(Functions::default())).await.err().unwrap().to_string();
-    assert_eq!(error, format!("port {port} is in use: stop what listens there or choose another with Options::port"));
-}
-
-#[tokio::test]
-async fn a_stopped_stack_does_not_answer() {
-    let Bench { stack, client } = Bench::start().await;
-    let url = stack.url().to_owned();
-    client.get(&url).send().await.unwrap();
-    stack.shutdown().await.unwrap();
-    client.get(&url).send().await.unwrap_err();
-}
-
 /// Asserts that only the owner may read the directory and the files in it.
 #[cfg(unix)]
 fn assert_private(directory: &std::path::Path) {

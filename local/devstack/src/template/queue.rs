@@ -1,6 +1,6 @@
 //! The template's queues.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value as Json, json};
 use yaml_serde::{Mapping, Value as Yaml};
 
@@ -112,9 +112,10 @@ fn redrive(scope: &Scope, policy: &Yaml, names: &[String]) -> Result<Redrive> {
     let dead_letters = names.iter().find(|name| queue_arn(name) == target);
     let dead_letters = dead_letters.with_context(|| format!("deadLetterTargetArn: {target} is no queue here"))?;
     policy.get("maxReceiveCount").context("maxReceiveCount is missing")?;
-    let max_receive_count = scope.number_or(policy, "maxReceiveCount", 0)?;
-    ensure!((1..=1000).contains(&max_receive_count), "maxReceiveCount: {max_receive_count} is not within 1 to 1000");
-    Ok(Redrive { dead_letters: dead_letters.clone(), max_receive_count })
+    Ok(Redrive {
+        dead_letters: dead_letters.clone(),
+        max_receive_count: scope.number_or(policy, "maxReceiveCount", 0)?,
+    })
 }
 
 /// Checks that a dead-letter queue has only one source queue: a dead letter does not name its source, so redriving

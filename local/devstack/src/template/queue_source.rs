@@ -63,19 +63,13 @@ impl QueueSource {
         Ok(source)
     }
 
+    /// Checks what no linter does: the settings of several resources together.
     fn ensure_sound(&self, function: &Function, queue: &Queue) -> Result<()> {
-        let (size, window, concurrency) = (self.batch_size, self.batching_window_seconds, self.maximum_concurrency);
-        ensure!((1..=10_000).contains(&size), "BatchSize: {size} is not within 1 to 10000");
-        ensure!(window <= 300, "MaximumBatchingWindowInSeconds: {window} is above 300");
+        let (size, window) = (self.batch_size, self.batching_window_seconds);
         ensure!(
             size <= ONE_RECEIVE || window > 0,
             "BatchSize: {size} is above {ONE_RECEIVE} and needs MaximumBatchingWindowInSeconds of at least 1"
         );
-        ensure!(
-            (2..=1000).contains(&concurrency),
-            "ScalingConfig: MaximumConcurrency: {concurrency} is not within 2 to 1000"
-        );
-
         let least = TIMEOUTS_OF_VISIBILITY * function.timeout_seconds + window;
         let visibility = queue.visibility_timeout_seconds;
         ensure!(

@@ -139,7 +139,6 @@ fn what_a_queue_cannot_be_is_named() {
 
 #[test]
 fn an_sqs_event_that_lambda_would_refuse_or_that_loses_messages_is_refused() {
-    let concurrency = "ScalingConfig: MaximumConcurrency";
     for (from, to, error) in [
         (
             "Queue: !GetAtt ImportQueue.Arn\n",
@@ -157,9 +156,6 @@ fn an_sqs_event_that_lambda_would_refuse_or_that_loses_messages_is_refused() {
             "maxReceiveCount: 4",
             "Queue: maxReceiveCount of ImportQueue is 4: below 5, messages die although nothing is wrong with them",
         ),
-        ("MaximumConcurrency: 2", "MaximumConcurrency: 1", &format!("{concurrency}: 1 is not within 2 to 1000")),
-        ("MaximumConcurrency: 2", "MaximumConcurrency: 1001", &format!("{concurrency}: 1001 is not within 2 to 1000")),
-        ("BatchSize: 20", "BatchSize: 0", "BatchSize: 0 is not within 1 to 10000"),
         (
             "MaximumBatchingWindowInSeconds: 5",
             "MaximumBatchingWindowInSeconds: 0",

@@ -1,7 +1,5 @@
 //! A table's stream as a function's event source.
 
-use std::ops::RangeInclusive;
-
 use anyhow::{Context, Result, ensure};
 use yaml_serde::Value as Yaml;
 
@@ -63,20 +61,8 @@ pub(super) struct Destinations<'a> {
 }
 
 impl StreamSource {
-    /// From the properties of a `DynamoDB` event of this function.
-    pub(super) fn of_event(
-        scope: &Scope,
-        properties: &Yaml,
-        function: &Function,
-        tables: &[Table],
-        destinations: &Destinations,
-    ) -> Result<Self> {
-        let table = table_with(&scope.required_text(properties, "Stream")?, tables).context("Stream")?;
-        Self::read(scope, properties, function, table, destinations)
-    }
-
     /// From the properties of an `AWS::Lambda::EventSourceMapping` of one of these functions.
-    pub(super) fn of_mapping(
+    pub(super) fn read(
         scope: &Scope,
         properties: &Yaml,
         functions: &[Function],
@@ -88,16 +74,7 @@ impl StreamSource {
         let function = function.with_context(|| format!("FunctionName: {name} is no function of this template"))?;
         let stream = scope.required_text(properties, "EventSourceArn")?;
         let table = table_with(&stream, tables).context("EventSourceArn")?;
-        Self::read(scope, properties, function, table, destinations)
-    }
 
-    fn read(
-        scope: &Scope,
-        properties: &Yaml,
-        function: &Function,
-        table: &Table,
-        destinations: &Destinations,
-    ) -> Result<Self> {
         // Concurrent batches of one shard are not implemented.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
         ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
@@ -108,18 +85,14 @@ impl StreamSource {
             "StartingPosition: {position} is not TRIM_HORIZON, the only one that the laptop stack knows"
         );
 
-        let number = |property, default, range: RangeInclusive<u64>| {
-            let number = scope.number_or(properties, property, default)?;
-            within(property, number, &range)
-        };
         Ok(Self {
             function: function.logical_id.clone(),
             table: table.name().to_owned(),
-            batch_size: number("BatchSize", DEFAULT_BATCH_SIZE, 1..=10_000)?,
-            batching_window_seconds: number("MaximumBatchingWindowInSeconds", 0, 0..=300)?,
-            tumbling_window_seconds: number("TumblingWindowInSeconds", 0, 0..=900)?,
-            maximum_retry_attempts: limit(scope, properties, "MaximumRetryAttempts", &(0..=10_000))?,
-            maximum_record_age_seconds: limit(scope, properties, AGE, &(60..=604_800))?.with_context(|| {
+            batch_size: scope.number_or(properties, "BatchSize", DEFAULT_BATCH_SIZE)?,
+            batching_window_seconds: scope.number_or(properties, "MaximumBatchingWindowInSeconds", 0)?,
+            tumbling_window_seconds: scope.number_or(properties, "TumblingWindowInSeconds", 0)?,
+            maximum_retry_attempts: limit(scope, properties, "MaximumRetryAttempts")?,
+            maximum_record_age_seconds: limit(scope, properties, AGE)?.with_context(|| {
                 format!("{AGE} is missing or {INFINITE}, with which a batch that fails blocks its shard for 24 hours: set it")
             })?,
             bisects_batches: scope.text_or(properties, "BisectBatchOnFunctionError", "false")? == "true",
@@ -140,19 +113,12 @@ fn table_with<'a>(stream: &str, tables: &'a [Table]) -> Result<&'a Table> {
 }
 
 /// A limit. `None` if it is infinite, which is the default.
-fn limit(scope: &Scope, properties: &Yaml, property: &str, range: &RangeInclusive<u64>) -> Result<Option<u64>> {
+fn limit(scope: &Scope, properties: &Yaml, property: &str) -> Result<Option<u64>> {
     let text = scope.text_or(properties, property, INFINITE)?;
     if text == INFINITE {
         return Ok(None);
     }
-    let number = text.parse().ok().with_context(|| format!("{property}: {text} is not a whole number"))?;
-    within(property, number, range).map(Some)
-}
-
-fn within(property: &str, number: u64, range: &RangeInclusive<u64>) -> Result<u64> {
-    let (least, most) = (range.start(), range.end());
-    ensure!(range.contains(&number), "{property}: {number} is not within {least} to {most}");
-    Ok(number)
+    text.parse().map(Some).with_context(|| format!("{property}: {text} is not a whole number"))
 }
 
 fn on_failure(scope: &Scope, properties: &Yaml, known: &Destinations) -> Result<Option<Destination>> {

@@ -9,7 +9,7 @@ use key_schema::value::SequenceNumber;
 
 use super::fold::Folders;
 use super::shop::Stream;
-use super::table::{Fault, Table, Transaction, parked_by};
+use super::table::{Bug, Fault, Table, Transaction, parked_by};
 use crate::{Batch, MOST_PARKED, Next};
 
 /// The mark that a consumer is told.
@@ -47,9 +47,9 @@ pub(super) struct Deliveries {
 }
 
 impl Deliveries {
-    pub(super) fn new(most_counters: usize) -> Self {
+    pub(super) fn new(most_counters: usize, bug: Option<Bug>) -> Self {
         let folders = Folders::new(most_counters + 1);
-        let table = Table::default();
+        let table = Table::with(bug);
         Self { table, folders, most_counters, runs: Vec::new(), sources: Vec::new(), lost: BTreeSet::new() }
     }
 
@@ -120,7 +120,9 @@ impl Deliveries {
             Next::GiveUp(numbers) => {
                 let numbers: Vec<_> = numbers.into_iter().cloned().collect();
                 for number in numbers {
-                    self.lost.insert((*shard, number.clone()));
+                    if self.table.bug != Some(Bug::PoisonIsForgotten) {
+                        self.lost.insert((*shard, number.clone()));
+                    }
                     // If the answer is lost, the consumer sends the record again.
                     if !matches!(fault, Fault::CutAfter) {
                         batch.give_up(number);

@@ -97,17 +97,6 @@ fn units_are_open_while_their_order_is_pending() {
     assert_eq!(open(&[Change::Placed(order("PENDING")), one, paid]), 0);
 }
 
-#[test]
-fn a_cancelled_order_counts_only_in_its_status() {
-    let mut counts = Change::Placed(order("PENDING")).counts(&[]);
-    counts.add(&Change::Line(line()).counts(&[]));
-    counts.add(&Change::Moved(order("CANCELLED"), OrderStatus::Pending.into()).counts(&[line().line]));
-    let statuses = [(OrderStatus::Cancelled, 1)].into_iter().collect();
-    let date = "2026-11-21".parse().expect("a day");
-    let day = DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses };
-    assert_eq!((counts.len(), counts.day(day.date)), (1, day));
-}
-
 /// The cup costs 2174 of which 218 are discount: a product counts the price, its customer and its day what was paid.
 #[test]
 fn a_credit_takes_units_from_all_counters_and_each_ones_own_measure_of_the_money() {
@@ -244,18 +233,6 @@ fn a_step_takes_as_many_records_as_its_counters_allow() {
         let Next::Apply(step) = batch.next() else { panic!("a step") };
         assert_eq!(step.records, expected, "of {most} counters");
     }
-}
-
-#[test]
-fn records_up_to_the_mark_are_skipped() {
-    let records = ["1", "2", "3"].map(|number| record(number, Change::Line(line()))).into();
-    let mut batch = Batch::new(records, None);
-    batch.found(Some("2".parse().expect("a number")));
-    assert_eq!(batch.progress(), Progress { skipped: 2, ..Progress::default() });
-    let Next::Apply(step) = batch.next() else { panic!("a step") };
-    batch.applied(step);
-    assert_eq!(batch.progress(), Progress { applied: 1, skipped: 2, given_up: 0, steps: 1, parked: 0 });
-    assert_eq!(batch.mark(), Some(&"3".parse().expect("a number")), "a hint for the next batch");
 }
 
 #[test]

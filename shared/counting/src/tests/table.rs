@@ -23,9 +23,39 @@ pub(super) enum Fault {
     Late,
 }
 
+/// A bug that the invariants must find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bug {
+    /// A step is written without a condition on the mark.
+    MarkIsNotAsked,
+    /// The mark is moved in a separate request after the counters.
+    MarkMovesLater,
+    /// An unreadable record is skipped before it is sent to the queue of lost records.
+    PoisonIsForgotten,
+    /// Parked counts are added to the counters without a condition that they are still parked.
+    ParkedIsNotAsked,
+    /// Parked counts are deleted in a separate request after the counters.
+    ParkedIsDeletedLater,
+    /// Counts are parked in a separate request after the mark.
+    ParkedAfterTheMark,
+}
+
+impl Bug {
+    pub(super) const ALL: [Self; 6] = [
+        Self::MarkIsNotAsked,
+        Self::MarkMovesLater,
+        Self::PoisonIsForgotten,
+        Self::ParkedIsNotAsked,
+        Self::ParkedIsDeletedLater,
+        Self::ParkedAfterTheMark,
+    ];
+}
+
 /// The table.
 #[derive(Default)]
 pub(super) struct Table {
+    /// A planted bug.
+    pub(super) bug: Option<Bug>,
     /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
     pub(super) counts: Counts,
@@ -51,14 +81,20 @@ pub(super) fn parked_by(shard: usize, step: &Step) -> Vec<ParkedCounts> {
 }
 
 impl Table {
+    pub(super) fn with(bug: Option<Bug>) -> Self {
+        Self { bug, ..Self::default() }
+    }
+
     /// Commits one conditional transaction. If the condition fails, returns the actual mark.
     pub(super) fn commit(&mut self, shard: usize, step: &Step) -> Result<(), Option<SequenceNumber>> {
         let mark = self.marks.get(&shard);
-        if mark != step.previous.as_ref() {
+        if self.bug != Some(Bug::MarkIsNotAsked) && mark != step.previous.as_ref() {
             return Err(mark.cloned());
         }
-        self.marks.insert(shard, step.mark.clone());
-        for parked in parked_by(shard, step) {
+        if self.bug != Some(Bug::MarkMovesLater) {
+            self.marks.insert(shard, step.mark.clone());
+        }
+        for parked in parked_by(shard, step).into_iter().filter(|_| self.bug != Some(Bug::ParkedAfterTheMark)) {
             let before = self.parked.insert((parked.group, parked.key().sort), parked);
             assert_eq!(before, None, "each item is parked once");
         }
@@ -71,11 +107,12 @@ impl Table {
     /// Commits a fold, if all of its parked counts exist.
     pub(super) fn fold(&mut self, group: u8, fold: &Fold) -> bool {
         let keys: Vec<_> = fold.parked.iter().map(|key| (group, key.sort.clone())).collect();
-        if !keys.iter().all(|key| self.parked.contains_key(key)) {
+        let are_parked = keys.iter().all(|key| self.parked.contains_key(key));
+        if !are_parked && self.bug != Some(Bug::ParkedIsNotAsked) {
             return false;
         }
-        for key in &keys {
-            self.parked.remove(key);
+        if self.bug != Some(Bug::ParkedIsDeletedLater) {
+            self.parked.retain(|key, _| !keys.contains(key));
         }
         self.counts.add(&fold.counts);
         true

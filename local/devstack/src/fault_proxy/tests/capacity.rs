@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{Bench, consumed, put, transaction};
+use super::{Bench, consumed, put};
 use crate::fault_proxy::{Access, Fault, Match};
 
 #[tokio::test]
@@ -27,23 +27,6 @@ async fn a_client_that_requests_capacity_figures_receives_them() {
     request["ReturnConsumedCapacity"] = json!("INDEXES");
     let (_, answer) = bench.call("PutItem", request).await.unwrap();
     assert_eq!(answer["ConsumedCapacity"]["CapacityUnits"], 2.0);
-}
-
-#[tokio::test]
-async fn a_transaction_costs_the_table_twice_and_the_index_once() {
-    let bench = Bench::start().await;
-    bench.call("TransactWriteItems", transaction(&["one", "two"])).await.unwrap();
-    assert_eq!(bench.proxy.calls()[0].consumed, [consumed(Access::Write, 4.0, &[("GSI1", 2.0)])]);
-}
-
-#[tokio::test]
-async fn a_replayed_transaction_reads() {
-    let bench = Bench::start().await;
-    let mut request = transaction(&["one"]);
-    request["ClientRequestToken"] = json!("the-same");
-    bench.call("TransactWriteItems", request.clone()).await.unwrap();
-    bench.call("TransactWriteItems", request).await.unwrap();
-    assert_eq!(bench.proxy.calls()[1].consumed, [consumed(Access::Read, 2.0, &[])]);
 }
 
 #[tokio::test]
