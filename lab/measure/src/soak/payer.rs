@@ -137,7 +137,6 @@ impl Payer {
             What::CancelUnits(units) => {
                 let body = json!({ "lines": lines(units) });
                 let reply = send("cancel units", at("cancellation"), customer, body).await;
-                // A delivered order whose units came back answers 200, too, and cancels nothing.
                 if reply.status == 200 {
                     let units = u32::try_from(units).unwrap_or_default();
                     shop.books.note(&id, |moved| moved.cancelled = moved.cancelled.max(units));
