@@ -102,6 +102,15 @@ fn a_return_is_received_once() {
     assert_eq!(receive(&refused, "l", ACCEPT), Step::Deny(Denial::UnknownReturn));
 }
 
+/// Units that came back are credited, and were not cancelled.
+#[test]
+fn units_that_came_back_cannot_be_cancelled() {
+    let open = to(ask(&delivered(), "k", &[units("p0", 2)], "2026-11-23"));
+    let received = to(receive(&open, "k", ACCEPT));
+    let by = Cancel { cause: CancellationCause::Staff, reason: None };
+    assert_eq!(cancel_units(&received, &[units("p0", 1)], by, at(9)), Step::Refuse);
+}
+
 #[test]
 fn an_order_has_a_limited_number_of_returns() {
     let mut whole = delivered();
