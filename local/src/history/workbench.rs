@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::export::{Exported, export};
 use super::import::{Options, Outcome, Placement, Summary, import_lines};
 use super::input::{Line, Lines};
+use super::record::Record;
 
 /// The name of the model and of its table. The name of a real table says nothing about the design.
 const NAME: &str = "Till";
@@ -76,10 +77,7 @@ pub async fn import_model(
 /// The lines of a history.
 fn lines(name: &str, history: &[u8]) -> Result<Vec<Line>> {
     let text = std::str::from_utf8(history)?;
-    let line = |(number, line)| {
-        let record = serde_json::from_str(line).map_err(|error: serde_json::Error| error.to_string());
-        Line { file: name.into(), number, record }
-    };
+    let line = |(number, line): (u64, &str)| Line { file: name.into(), number, record: Record::read(line.as_bytes()) };
     Ok((1..).zip(text.lines()).map(line).collect())
 }
 

@@ -144,7 +144,10 @@ async fn customers_and_products_come_from_csv() {
     assert_eq!((summary.new, refused.len(), refused[0].0), (1, 1, 3));
     assert!(refused[0].1.contains("must be an address"), "{refused:?}");
     let (summary, refused) = imported(&shop, &products, &Options::default()).await;
-    assert_eq!((summary.new, refused), (1, vec![(3, "price: -1 is not an amount in minor units".to_owned())]));
+    assert_eq!(
+        (summary.new, refused),
+        (1, vec![(3, "price: amount must be 0 to 9007199254740991, in minor units".to_owned())])
+    );
     assert_eq!(shop.customer("ada").get("/customers/ada").await.expect(200)["name"], "Lovelace, Ada");
     assert_eq!(shop.available("tea").await, 7);
 }
