@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
              it took are returned. Its card payment is voided, or becomes refundDue if it was captured. With lines, only \
              their units are cancelled, and each payment has its share back.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
     .access(ordering::CANCEL_UNITS)
     .access(table::MAY_ACCESS)

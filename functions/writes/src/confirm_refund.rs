@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Adm
         "Record, once, that all that is due of a card payment at this moment was refunded. Its status must be `refundDue`, \
              and staff must have recorded the payment: the payment provider makes the refunds of its own payments.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::CONFIRM_REFUND)
     .example(

@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/shipments", Scope::Admin
         "Ship units of a paid order, or all that are left. The order is PACKING until all units that are left are in \
          shipments, and SHIPPED then. The first shipment asks for the capture of the whole payment.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::SHIP_ITEMS)
     .example(
         Example::at("09:51:18")

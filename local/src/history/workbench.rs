@@ -62,6 +62,9 @@ pub async fn import_model(
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
     let model: Value = serde_json::from_str(&text).with_context(|| format!("{name} is no model of NoSQL Workbench"))?;
     let tables = model["DataModel"].as_array().with_context(|| format!("{name} is no model of NoSQL Workbench"))?;
+    if tables.iter().all(|table| table["TableData"].as_array().is_none_or(Vec::is_empty)) {
+        bail!("{name} has no data: a model is imported for its items");
+    }
     let scratch = scratch().await?;
     for (number, item) in (1..).zip(tables.iter().filter_map(|table| table["TableData"].as_array()).flatten()) {
         scratch.put(item).await.with_context(|| format!("{name}: item {number}"))?;

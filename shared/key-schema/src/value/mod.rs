@@ -16,6 +16,7 @@ mod stream;
 mod text;
 mod time;
 mod time_range;
+mod zone;
 
 pub use attributes::Attributes;
 pub use contact::{EmailAddress, Username};
@@ -35,6 +36,7 @@ pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Line, Name, TextHash, WebPage};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
+pub use zone::Zone;
 
 use single_table::KeyPart;
 
