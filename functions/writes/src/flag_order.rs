@@ -12,11 +12,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
     .summary("Flag an order.")
     .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::CustomerErased])
-    .access(&[
-        Access::check::<Order>(),
-        Access::update::<OrderFlag>().in_transactions(),
-        Access::query(ORDER_BY_ID),
-    ])
+    .access(&[Access::check::<Order>(), Access::update::<OrderFlag>().in_transactions(), Access::query(ORDER_BY_ID)])
     .example(
         Example::at("09:48:40")
             .path("ccc44633-c523-5b35-9669-978f6b6bc252")
@@ -54,7 +50,9 @@ pub async fn handle(
             Err(Problem::new(Kind::CustomerErased, "The order's customer was erased, so it takes no flag."))
         }
         _ => match reader.order_state(&flag.order_id, budget).await? {
-            Some(OrderState::Queued(queued)) if !queued.is_expired(flag.flagged_at) => Err(Problem::not_placed(&queued)),
+            Some(OrderState::Queued(queued)) if !queued.is_expired(flag.flagged_at) => {
+                Err(Problem::not_placed(&queued))
+            }
             _ => Err(Problem::not_found("order")),
         },
     }

@@ -162,6 +162,28 @@ async fn a_wrong_order_is_refused_with_its_reason_and_nothing_of_it_is_written()
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
 
+/// The order takes a number only if it is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_order_leaves_no_gap_in_the_numbers_of_invoices() {
+    let shop = Shop::open().await;
+    let card = json!([{ "code": "GIFT-2019-ABCD", "amount": eur(900) }]);
+    let numbered = |id: &str, number: &str, more: Value| {
+        let mut order = order(more);
+        (order["orderId"], order["invoiceNumber"]) = (json!(id), json!(number));
+        order
+    };
+    let too_dear = numbered("o-2", "S-1000", json!({ "card": null, "giftCards": card }));
+    let lines =
+        base().into_iter().chain([too_dear, numbered("o-3", "S-7", json!({})), numbered("o-4", "S-5", json!({}))]);
+    let source = Temporary::with("numbers.ndjson", &super::file(&lines.collect::<Vec<_>>()));
+    let (summary, refused) = imported(&shop, &source, &Options::default()).await;
+    assert_eq!((summary.new, refused.len(), refused[0].0), (6, 1, 5), "{refused:#?}");
+    let counters = shop.dump().await.into_iter().filter(|item| item["EntityType"]["S"] == "invoiceCounter");
+    let counters: Vec<_> = counters.map(|item| item["last"]["N"].clone()).collect();
+    assert_eq!(counters, [json!("7")]);
+    assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_there_twice_or_belongs_to_another_is_refused() {
     let shop = Shop::open().await;
