@@ -143,7 +143,8 @@ async fn every_route_of_an_order_in_the_queue_says_that_it_waits() {
     let waiting = order_later(&ada, "k", things(1)).await;
     let hopeless = order_later(&ada, "much", things(11)).await;
     let messages = shop.take_messages().await;
-    let of_hopeless = messages.iter().find(|message| message["body"].as_str().is_some_and(|body| body.contains("11")));
+    let of_hopeless =
+        messages.iter().find(|message| message["body"].as_str().is_some_and(|body| body.contains("\"quantity\":11")));
     shop.drain(std::slice::from_ref(of_hopeless.expect("a message"))).await;
     for (order, status) in [(order_id(&waiting.body), "QUEUED"), (order_id(&hopeless.body), "REJECTED")] {
         let mut asked = 0;
