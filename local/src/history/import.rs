@@ -303,13 +303,12 @@ impl Importer {
         let number = if let Record::Order(order) = record { order.invoice_number.clone() } else { None };
         let Some(InvoiceNumber { series, place }) = number else { return self.write(&transaction, budget).await };
         let mut counters = self.counters.lock().await;
-        let last = match counters.get(&series) {
-            Some(last) => *last,
-            None => {
-                let key = vec![InvoiceCounter::key_of(&series)];
-                let found: Option<InvoiceCounter> = self.reader.batch(key, Consistency::Strong, budget).await?.pop();
-                found.map_or(0, |counter| counter.last)
-            }
+        let last = if let Some(last) = counters.get(&series) {
+            *last
+        } else {
+            let key = vec![InvoiceCounter::key_of(&series)];
+            let found: Option<InvoiceCounter> = self.reader.batch(key, Consistency::Strong, budget).await?.pop();
+            found.map_or(0, |counter| counter.last)
         };
         if place <= last {
             counters.insert(series, last);
