@@ -1,13 +1,33 @@
 //! A walk over a whole table, strongly consistent. The audit and the export need it, because only a scan finds items that
 //! no access pattern reaches. No function's role allows a scan.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use futures_util::{Stream, stream};
-use lambda::{Environment, FromEnvironment as _};
-use table::{Item, Segment, WholeTable};
+use lambda::{Environment, Failure as _, FromEnvironment as _, Remedy};
+use table::{Error, Item, Segment, WholeTable};
+use tokio::time::sleep;
 
 /// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
 const SEGMENTS: u8 = 4;
+/// The number of times that a read is made which is throttled or not answered: a busy machine may need more than the 3 s
+/// of an attempt. The pauses take about a minute.
+const ATTEMPTS: u32 = 10;
+
+/// Makes a read, and makes it again if DynamoDB throttles or does not answer.
+pub(crate) async fn patiently<T, F: Future<Output = Result<T, Error>>>(read: impl Fn() -> F) -> Result<T, Error> {
+    let mut attempt = 0;
+    loop {
+        match read().await {
+            Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
+                attempt += 1;
+                sleep(Duration::from_millis(50 << attempt)).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
 
 /// The pages of all segments of the table of this environment, each with the number of its segment. A page is read when it
 /// is asked for. The keys of the items are canonical, whatever layout the table has. If the environment names the two
@@ -22,7 +42,7 @@ pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item 
         let (table, segment) = (table.clone(), Segment { number: number.into(), of: SEGMENTS.into() });
         Box::pin(stream::unfold(Some((table, None)), move |next| async move {
             let (table, after) = next?;
-            match table.page(segment, after.as_ref()).await.context("the table cannot be read") {
+            match patiently(|| table.page(segment, after.as_ref())).await.context("the table cannot be read") {
                 Ok((items, last)) => Some((Ok((number, items)), last.map(|last| (table, Some(last))))),
                 Err(error) => Some((Err(error), None)),
             }

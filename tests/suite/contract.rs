@@ -45,6 +45,7 @@ pub fn sample(schema: &Value) -> Value {
             (_, _, Some(names)) => names[0].clone(),
             (Some("date" | "date-time"), ..) => json!("2026-11-21"),
             (_, Some("^[A-Z]{3}$"), _) => json!("EUR"),
+            (_, Some(pattern), _) if pattern.starts_with("^https://") => json!("https://example.com"),
             _ => json!("a-text-of-20-letters"),
         },
     }

@@ -114,6 +114,18 @@ async fn an_amount_is_taken_off_from_its_least_sum_on_and_at_most_the_sum() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_code_has_one_spelling() {
+    let shop = shop(json!({ "code": "Welcome10x", "percent": 10 })).await;
+    shop.admin().post("/discounts", json!({ "code": "WELCOME10X", "percent": 20 })).await.problem(Kind::AlreadyExists);
+    assert_eq!(shop.admin().get("/discounts/welcome10x").await.expect(200)["code"], "WELCOME10X");
+    let body = |code: &str| json!({ "lines": [{ "productId": "thing", "quantity": 1 }], "discountCode": code });
+    let order = shop.customer("ada").order("k", body("welcome10X")).await.expect(201);
+    assert_eq!((&order["total"], &order["discountCode"]), (&eur(900), &json!("WELCOME10X")));
+    let again = shop.customer("ada").order("k", body("WELCOME10x")).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"), "the same code is the same request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_code_has_either_a_percentage_or_an_amount() {
     let shop = shop(json!({ "code": "CODE", "amount": eur(100) })).await;
     let admin = shop.admin();

@@ -1,7 +1,9 @@
 //! A shop's history is exported and imported without loss, and counts where it belongs.
 
 mod erased;
+mod from_another_shop;
 mod migration;
+mod nasty;
 mod refused;
 mod years;
 

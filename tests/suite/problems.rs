@@ -9,9 +9,10 @@ use crate::prelude::*;
 /// Problems that clients do not cause.
 const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
-/// Problems of changes, which the tests of orders, payments, returns, products, images, shipping, recalls, guests and erasures
+/// Problems of changes, which the tests of orders, the queue, payments, returns, products, images, shipping, recalls, guests and erasures
 /// cover.
-const OF_CHANGES: [Kind; 12] = [
+const OF_CHANGES: [Kind; 13] = [
+    Kind::NotPlaced,
     Kind::NotShipped,
     Kind::ProductRecalled,
     Kind::InvalidTransition,
@@ -177,7 +178,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         (expecting(money(600, "USD")), Kind::PriceChanged, json!({ "total": eur(600) })),
         (json!({ "lines": buy("cup", 1)["lines"], "cart": 7 }), Kind::CartChanged, json!({ "cart": 7 })),
         (discounted("UNKNOWN"), Kind::DiscountInvalid, json!({ "code": "UNKNOWN" })),
-        (discounted("once"), Kind::DiscountInvalid, json!({ "code": "once" })),
+        (discounted("NEVER"), Kind::DiscountInvalid, json!({ "code": "NEVER" })),
         (discounted("EARLY"), Kind::DiscountInvalid, json!({ "code": "EARLY" })),
         (discounted("LATE"), Kind::DiscountInvalid, json!({ "code": "LATE" })),
         (discounted("ONCE"), Kind::DiscountExhausted, json!({ "code": "ONCE" })),

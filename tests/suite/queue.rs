@@ -3,6 +3,7 @@
 mod accepting;
 mod waiting_room;
 
+use shop::openapi;
 use shop::queue::no_longer_queued;
 
 use crate::prelude::*;
@@ -129,12 +130,54 @@ async fn only_the_customer_of_a_queued_order_can_see_it() {
     assert_eq!(ada.get(&path).await.expect(200), reply.body);
     assert_eq!(shop.admin().get(&path).await.expect(200), reply.body);
     shop.customer("bob").get(&path).await.problem(Kind::NotFound);
-    // The order does not exist yet, so its other resources do not either.
-    ada.get(&format!("{path}/products")).await.problem(Kind::NotFound);
-    ada.get(&format!("{path}/invoice")).await.problem(Kind::NotFound);
-    ada.post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::NotFound);
+    shop.customer("bob").post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::NotFound);
     ada.get("/orders/never-was").await.problem(Kind::NotFound);
     assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"], json!([]));
+}
+
+/// Whatever a client asks of an order that is not placed, the answer says so; and when to ask again, if that helps.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_of_an_order_in_the_queue_says_that_it_waits() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let waiting = order_later(&ada, "k", things(1)).await;
+    let hopeless = order_later(&ada, "much", things(11)).await;
+    let messages = shop.take_messages().await;
+    let of_hopeless =
+        messages.iter().find(|message| message["body"].as_str().is_some_and(|body| body.contains("\"quantity\":11")));
+    shop.drain(std::slice::from_ref(of_hopeless.expect("a message"))).await;
+    for (order, status) in [(order_id(&waiting.body), "QUEUED"), (order_id(&hopeless.body), "REJECTED")] {
+        let mut asked = 0;
+        for (template, operations) in openapi::document()["paths"].as_object().expect("paths") {
+            let path = template.replace("{orderId}", order).replace("{invoiceId}", &format!("inv-{order}"));
+            for (method, operation) in operations.as_object().expect("operations") {
+                let is_of_order = template.starts_with("/orders/{orderId}/");
+                let changes_invoice = template.starts_with("/invoices/{invoiceId}/") && method == "post";
+                if !(is_of_order || changes_invoice) || (template.ends_with("/flag") && method == "delete") {
+                    continue;
+                }
+                let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+                let mut body = (!schema.is_null()).then(|| crate::contract::sample(schema));
+                if let Some(body) = body.as_mut().and_then(Value::as_object_mut) {
+                    body.retain(|name, _| name != "trackingUrl" && name != "amount");
+                    if template.ends_with("/credits") {
+                        body.insert("amount".to_owned(), eur(1));
+                    }
+                    if template.ends_with("/status") {
+                        body.insert("status".to_owned(), json!("SHIPPED"));
+                    }
+                }
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+                let headers = [("idempotency-key", "k")];
+                let reply = shop.admin().send(method.clone(), &path, &headers, body.map(|body| body.to_string())).await;
+                assert_eq!(reply.header("retry-after").is_some(), status == "QUEUED", "{method} {path}");
+                let problem = reply.problem(Kind::NotPlaced);
+                assert_eq!(problem["orderStatus"], status, "{method} {path}");
+                asked += 1;
+            }
+        }
+        assert!(asked >= 12, "{asked} routes");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -328,6 +328,8 @@ async fn a_cancelled_order_gives_its_shipping_back_and_cancelled_units_do_not() 
     let card = async || shop.item("g#GIFT", "g#GIFT").await["balance"]["M"]["amount"]["N"].clone();
     ada.cancel(&order, units(1)).await.expect(200);
     assert_eq!(card().await, "2110");
+    // What the order was promised for its units as ordered, it keeps.
+    assert_eq!(ada.read(&order).await["shipping"], order["shipping"]);
     invariants::hold(&shop).await;
     ada.cancel(&order, units(3)).await.expect(200);
     assert_eq!(card().await, "5000", "no unit is left, so the order is cancelled as a whole");

@@ -62,9 +62,11 @@ async fn the_model_of_an_empty_shop_has_the_design() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_was_edited_is_compared_with_itself() {
     let shop = Shop::selling("thing", 1000, 10).await;
-    shop.gift_card("GIFT-FOR-ADA-1", 5000).await;
+    shop.gift_card("GIFT-FOR-ADA-1", 1500).await;
     let body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": ["GIFT-FOR-ADA-1"] });
-    shop.customer("ada").order("one", body).await.expect(201);
+    let order = shop.customer("ada").order("one", body).await.expect(201);
+    let payments = order["invoice"]["payments"].as_array().expect("payments").iter().map(|payment| &payment["amount"]);
+    assert_eq!(payments.collect::<Vec<_>>(), [&eur(1500), &eur(500)], "a gift card and a card");
     let mut json: Value = serde_json::from_str(&model(&shop).await).expect("JSON");
     let items = json["DataModel"][0]["TableData"].as_array_mut().expect("items");
     let of = |items: &[Value], kind: &str| items.iter().position(|it| it["EntityType"]["S"] == kind).expect("an item");
@@ -94,6 +96,7 @@ async fn a_file_that_is_no_model_changes_nothing() {
         ("no JSON", "is no model of NoSQL Workbench"),
         ("[]", "is no model of NoSQL Workbench"),
         (r#"{"ModelName": "x"}"#, "is no model of NoSQL Workbench"),
+        (r#"{"DataModel": [{"TableName": "x"}]}"#, "has no data"),
         (no_item, "item 1: PutItem was refused"),
         (damaged, "a product cannot be read"),
     ] {

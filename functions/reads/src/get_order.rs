@@ -3,7 +3,7 @@
 use http_api::{Answer, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Pollable, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::{ORDER_BY_ID, OrderState};
-use key_schema::value::{OrderId, Timestamp};
+use key_schema::value::OrderId;
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
@@ -19,20 +19,15 @@ pub async fn handle(
     caller: Caller,
     budget: Budget,
 ) -> Answer<Pollable<Json<OrderStateView>>> {
-    let order = table.order_state(&id, budget).await?;
-
-    match order {
-        Some(OrderState::Placed(order)) if table.may_access(caller.customer(), &order.order.customer_id).await? => {
+    match table.order_seen_by(&id, caller.customer(), budget).await? {
+        Some(OrderState::Placed(order)) => {
             let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order)));
             Ok(Pollable { answer: Json(view), is_final: true })
         }
-        Some(OrderState::Queued(order))
-            if !order.is_expired(Timestamp::now())
-                && table.may_access(caller.customer(), &order.customer_id).await? =>
-        {
+        Some(OrderState::Queued(order)) => {
             let is_final = order.refusal.is_some();
             Ok(Pollable { answer: Json(OrderStateView::Queued(order.into())), is_final })
         }
-        _ => Err(Problem::not_found("order")),
+        None => Err(Problem::not_found("order")),
     }
 }

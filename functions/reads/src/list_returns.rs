@@ -1,14 +1,16 @@
 //! `GET /orders/{orderId}/returns`: the returns of an order.
 
-use http_api::{All, Answer, Caller, Example, Kind, Path, Problem, Query, ReturnView, Route, Scope, Unfiltered};
+use http_api::{All, Answer, Caller, Example, Kind, Path, Query, ReturnView, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::layout::ORDER_BY_ID;
 use key_schema::value::OrderId;
 use table::{Budget, Reader};
 
+use crate::owner;
+
 pub const ROUTE: Route = Route::get("/orders/{orderId}/returns", Scope::Shop)
     .summary("The returns of an order, open and closed.")
-    .refuses(&[Kind::NotFound])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced])
     .access(&[Access::query(ORDER_BY_ID)])
     .access(table::MAY_ACCESS)
     .example(Example::at("09:51:52").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
@@ -21,12 +23,6 @@ pub async fn handle(
     caller: Caller,
     budget: Budget,
 ) -> Answer<All<ReturnView>> {
-    let order = table.order(&id, budget).await?;
-
-    match order {
-        Some(whole) if table.may_access(caller.customer(), &whole.order.customer_id).await? => {
-            Ok(All(whole.returns.into_iter().map(ReturnView::from).collect()))
-        }
-        _ => Err(Problem::not_found("order")),
-    }
+    let whole = owner::placed(&table, &id, &caller, budget).await?;
+    Ok(All(whole.returns.into_iter().map(ReturnView::from).collect()))
 }

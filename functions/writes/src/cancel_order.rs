@@ -15,9 +15,10 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
     .summary(
         "Cancel an order that is not shipped yet. The stock, the use of a discount code and the gift card money that \
              it took are returned. Its card payment is voided, or becomes refundDue if it was captured. With lines, only \
-             their units are cancelled, and each payment has its share back.",
+             their units are cancelled, and each payment has its share back; discounts and the price of shipping hold as \
+             ordered, also if the units that are left would not have had them.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
     .access(ordering::CANCEL_UNITS)
     .access(table::MAY_ACCESS)

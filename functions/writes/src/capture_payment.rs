@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Ad
              was cancelled in the meantime, the payment's status becomes refundDue. Without a reference: ask the payment \
              provider to capture the authorized payment, which happens within a minute or so.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::REQUEST_CAPTURE)
     .access(ordering::CAPTURE)

@@ -13,7 +13,7 @@ use crate::changed;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
     .summary("Mark an order as being packed, shipped or delivered, as a whole.")
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(ordering::ADVANCE)
     .example(Example::at("09:51:20").path("ccc44633-c523-5b35-9669-978f6b6bc252").body(r#"{"status":"SHIPPED"}"#));
 

@@ -22,6 +22,7 @@ pub(crate) fn answer<V>(
         Transitioned::DoneBefore(whole) => Ok(Replayable::again(Json(view(whole)?))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
         Transitioned::Denied(denial) => Err(units::denied(denial)),
+        Transitioned::NotPlaced(queued) => Err(Problem::not_placed(&queued)),
         Transitioned::NotFound => Err(Problem::not_found(named)),
     }
 }

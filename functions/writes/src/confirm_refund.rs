@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Adm
         "Record, once, that staff refunded all that they owe of a payment at this moment: of a bank transfer, or because \
              the payment provider cannot make the refund.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::CONFIRM_REFUND)
     .example(

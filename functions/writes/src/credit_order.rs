@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/credits", Scope::Admin)
         "Give the customer of a paid order some of the money back, without units: something was wrong with the goods, \
              for example. Gift cards have their share at once, and a payment that was captured becomes refundDue.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(ordering::ALLOW)
     .example(
         Example::at("09:52:40")

@@ -3,15 +3,16 @@
 use http_api::{Answer, Example, FlaggedOrderView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::{Order, OrderFlag};
+use key_schema::layout::{ORDER_BY_ID, OrderState};
 use key_schema::value::{Name, OrderId, Timestamp};
 use serde::Deserialize;
-use table::{Budget, Cause, Commit, Condition, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Condition, Reader, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
     .summary("Flag an order.")
-    .refuses(&[Kind::NotFound, Kind::CustomerErased])
-    .access(&[Access::check::<Order>(), Access::update::<OrderFlag>().in_transactions()])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::CustomerErased])
+    .access(&[Access::check::<Order>(), Access::update::<OrderFlag>().in_transactions(), Access::query(ORDER_BY_ID)])
     .example(
         Example::at("09:48:40")
             .path("ccc44633-c523-5b35-9669-978f6b6bc252")
@@ -28,7 +29,7 @@ pub struct FlagRequest {
 /// The flag is an item of its own, written on condition that its order exists and is not erased. A repeated request changes
 /// nothing. A different reason replaces the flag.
 pub async fn handle(
-    table: Writer,
+    (table, reader): (Writer, Reader),
     Path(order_id): Path<OrderId>,
     Json(FlagRequest { reason }): Json<FlagRequest>,
     budget: Budget,
@@ -48,6 +49,11 @@ pub async fn handle(
         Ok([Cause::Condition(Some(_)), _]) => {
             Err(Problem::new(Kind::CustomerErased, "The order's customer was erased, so it takes no flag."))
         }
-        _ => Err(Problem::not_found("order")),
+        _ => match reader.order_state(&flag.order_id, budget).await? {
+            Some(OrderState::Queued(queued)) if !queued.is_expired(flag.flagged_at) => {
+                Err(Problem::not_placed(&queued))
+            }
+            _ => Err(Problem::not_found("order")),
+        },
     }
 }

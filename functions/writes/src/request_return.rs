@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/returns", Scope::Shop)
         "Request the return of units of a delivered order. A customer may do so until the end of the period for \
          withdrawal, staff at any time. The customer is credited when staff receive the units.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits, Kind::WithdrawalOver])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::TooFewUnits, Kind::WithdrawalOver])
     .access(ordering::REQUEST_RETURN)
     .access(table::MAY_ACCESS)
     .example(
@@ -48,8 +48,8 @@ pub async fn handle(
     let lines: Vec<LineUnits> = units::of(lines)?;
     let (id, reason) = (ReturnId::of(&order, &key), reason.map(String::from));
 
-    let within_days = (!caller.is_admin).then_some(withdrawal.days);
-    let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within_days };
+    let within = (!caller.is_admin).then_some(&withdrawal);
+    let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within };
     let of = Target::OrderSeenBy(&order, caller.customer());
     let requested = orders.change(of, Transition::RequestReturn(request), budget).await?;
     let answer = changed::answer(requested, "order", |whole| units::return_of(whole, &id))?;

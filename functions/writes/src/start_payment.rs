@@ -6,6 +6,7 @@
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
 use key_schema::entity::{CardPayment, PaymentState};
+use key_schema::layout::OrderState;
 use key_schema::value::{Money, OrderId};
 use payments::{Cashier, Error, Failed, Provider, Seen};
 use serde::Deserialize;
@@ -17,7 +18,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
         "Start the card payment of an order, or resume it. Give the client secret to the payment provider's form in the \
              browser, where the customer enters the card. However often this is called, the order is paid once.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::START_PAYMENT)
     .access(ordering::OBSERVE_PAYMENT)
     .access(table::MAY_ACCESS)
@@ -36,13 +37,15 @@ pub async fn handle(
     OptionalJson(Start {}): OptionalJson<Start>,
     budget: Budget,
 ) -> Answer<Json<PaymentIntentView>> {
-    let whole = match table.order(&id, budget).await? {
-        Some(whole) if table.may_access(caller.customer(), &whole.order.customer_id).await? => whole,
-        _ => return Err(Problem::not_found("order")),
+    let whole = match table.order_seen_by(&id, caller.customer(), budget).await? {
+        Some(OrderState::Placed(whole)) => *whole,
+        Some(OrderState::Queued(queued)) => return Err(Problem::not_placed(&queued)),
+        None => return Err(Problem::not_found("order")),
     };
     let asked = whole.invoice.card().map(CardPayment::asked);
     let asked = asked.ok_or_else(|| {
-        Problem::new(Kind::InvalidTransition, "Gift cards have paid the order.").with("orderStatus", whole.order.status)
+        let detail = if whole.order.total.is_zero() { "The order is free." } else { "Gift cards have paid the order." };
+        Problem::new(Kind::InvalidTransition, detail).with("orderStatus", whole.order.status)
     })?;
     let seen = cashier.start(whole, budget).await.map_err(|error| not_started(error, asked))?;
     let Seen { whole, intent } = seen.ok_or_else(|| Problem::not_found("order"))?;

@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/write-offs", Scope::
              lapsed, a dispute was lost, somebody refunded the payment in the provider's dashboard, or the provider \
              refuses the capture. The order can then be shipped.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::WRITE_OFF)
     .example(Example::at("09:52:30").path("inv-9375d7e6-a688-5d10-8541-7fecc5582493").body("{}"));

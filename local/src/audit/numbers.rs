@@ -15,8 +15,8 @@ struct Series {
     last: u64,
     given: BTreeSet<u64>,
     repeated: BTreeSet<u64>,
-    /// Whether an order with such a number was imported. A history need not have all numbers of a series.
-    has_imports: bool,
+    /// The highest number of an imported order; 0 without one. A history need not have all numbers below it.
+    imported: u64,
 }
 
 impl Numbers {
@@ -27,7 +27,7 @@ impl Numbers {
     pub(super) fn add_invoice(&mut self, invoice: &Invoice, is_imported: bool) {
         let Some(number) = &invoice.number else { return };
         let series = self.0.entry(number.series.clone()).or_default();
-        series.has_imports |= is_imported;
+        series.imported = if is_imported { series.imported.max(number.place) } else { series.imported };
         if !series.given.insert(number.place) {
             series.repeated.insert(number.place);
         }
@@ -36,14 +36,14 @@ impl Numbers {
     /// What is wrong, each with the series.
     pub(super) fn faults(self) -> Vec<(InvoiceSeries, String)> {
         let faults = self.0.into_iter().flat_map(|(id, series)| {
-            let Series { last, given, repeated, has_imports } = series;
+            let Series { last, given, repeated, imported } = series;
             let beyond = given.last().copied().filter(|highest| *highest > last);
             // Without numbers beyond the counter, as many numbers as it says are all of them.
-            let missing = last.saturating_sub(given.len() as u64);
+            let missing = last.saturating_sub(imported).saturating_sub(given.range(imported + 1..).count() as u64);
             let faults = [
                 repeated.first().map(|place| format!("the number {place} is given more than once")),
                 beyond.map(|highest| format!("the number {highest} is beyond the counter, which is {last}")),
-                (missing > 0 && !has_imports).then(|| format!("{missing} of its {last} numbers belong to no invoice")),
+                (missing > 0).then(|| format!("{missing} of its {last} numbers belong to no invoice")),
             ];
             faults.into_iter().flatten().map(move |fault| (id.clone(), fault))
         });

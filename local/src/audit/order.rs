@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, ReturnStatus, WholeOrder, tax_on_top,
+    Balance, Credit, Invoice, LineTax, Order, OrderLine, OrderStatus, Payment, ReturnStatus, WholeOrder, tax_on_top,
     wrongly_taxed,
 };
 use key_schema::value::Money;
@@ -47,10 +47,10 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
         faults.push(format!("its taxes are not those of its invoice: {:?}", invoice.taxes));
     }
     for OrderLine { product_id, tax, .. } in wrongly_taxed(lines, order.discount) {
-        faults.push(format!("the tax of {product_id} is not that of its rate: {tax:?}"));
+        faults.push(format!("the tax of {product_id}{}", not_of_rate(tax.as_ref())));
     }
     if let Some(tax) = order.shipping_tax.filter(|tax| !tax.is_right_for(order.shipping.unwrap_or(zero))) {
-        faults.push(format!("the tax of shipping is not that of its rate: {tax:?}"));
+        faults.push(format!("the tax of shipping{}", not_of_rate(Some(&tax))));
     }
     if (&invoice.order_id, &invoice.customer_id) != (&order.order_id, &order.customer_id) {
         faults.push(format!("its invoice is for the order {} of {}", invoice.order_id, invoice.customer_id));
@@ -69,6 +69,11 @@ pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     faults.extend(faults_of_credits(whole));
     faults.extend(faults_of_shipments(whole));
     faults
+}
+
+fn not_of_rate(tax: Option<&LineTax>) -> String {
+    let amount = tax.map_or_else(|| "none".to_owned(), |tax| tax.amount.to_string());
+    format!(", {amount}, is not that of its rate; one that another program has reckoned is marked byEngine")
 }
 
 /// The breaches of what is taken off the lines, and of what the codes take off.

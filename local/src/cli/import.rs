@@ -5,9 +5,10 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use lambda::{Failure as _, Remedy};
 use local::history::{Outcome, Placement, Summary, count, import};
 use serde_json::json;
 
@@ -52,13 +53,19 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         progress.bar.suspend(|| print(&format!("{}:{}: {reason}\n", outcome.file, outcome.line)))?;
         report.as_mut().map_or(Ok(()), |report| report.refused(outcome, reason))
     });
-    let summary = summary.await.context("start the import again: it continues");
+    let summary = summary.await.map_err(advised);
     progress.bar.finish_and_clear();
     let summary = summary?;
     if let Some(report) = &mut report {
         report.end(&summary)?;
     }
     print_totals(&summary, options.check, began.elapsed())
+}
+
+/// The error of an import, with the advice to start it again if that may help.
+pub(super) fn advised(error: anyhow::Error) -> anyhow::Error {
+    let may_pass = error.downcast_ref::<table::Error>().is_some_and(|error| error.remedy() == Remedy::Retry);
+    if may_pass { error.context("start the import again: it continues") } else { error }
 }
 
 /// Prints the totals, and fails if a record was refused.

@@ -9,7 +9,7 @@ use clap::Args;
 use local::history::{Placement, export_model, import_model};
 
 use super::export::{Partial, print_counts};
-use super::import::print_totals;
+use super::import::{advised, print_totals};
 use super::place::{Place, Shards, Target};
 use super::print;
 
@@ -65,7 +65,7 @@ pub(super) async fn run_import(arguments: &Import) -> Result<()> {
         Placement::Refused(reason) => print(&format!("{}:{}: refused: {reason}\n", outcome.file, outcome.line)),
         Placement::New | Placement::Same => Ok(()),
     });
-    let summary = summary.await.context("start the import again: it continues")?;
+    let summary = summary.await.map_err(advised)?;
     print_totals(&summary, options.check, began.elapsed())?;
     ensure!(
         differences == 0,

@@ -1,12 +1,12 @@
 //! The records of discount codes and gift cards.
 
 use key_schema::entity::{Discount, GiftCard, Reduction};
-use key_schema::value::{Category, DiscountCode, GiftCardCode, Money, Percent, Timestamp};
+use key_schema::value::{Category, Charge, DiscountCode, GiftCardCode, Money, Percent, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use super::record::{past, require};
+use super::record::{given, past};
 
 /// A discount code. Its uses are those of the orders that have it.
 #[skip_serializing_none]
@@ -48,6 +48,8 @@ pub(super) struct GiftCardRecord {
     pub code: GiftCardCode,
     /// The amount before the orders of the history. If earlier uses of the card are not in the history, the amount that
     /// they left.
+    #[serde(deserialize_with = "given::<Charge, _, _>")]
+    #[schema(value_type = Charge)]
     pub initial: Money,
     pub created_at: Timestamp,
     /// The first moment at which no order can spend the card any more.
@@ -129,7 +131,6 @@ impl GiftCardRecord {
         let mut reasons = Vec::new();
         past(&mut reasons, "createdAt", self.created_at, now);
         let Self { code, initial, created_at, valid_until, blocked } = self.clone();
-        require(&mut reasons, initial.is_chargeable(), || format!("initial: {initial} is too much"));
         if reasons.is_empty() {
             Ok(GiftCard { valid_until, blocked, ..GiftCard::new(code, initial, created_at) })
         } else {

@@ -111,7 +111,7 @@ async fn order_of(reader: &Reader, id: &OrderId, items: Vec<Item>) -> Result<Ord
     {
         return Ok(OrderRecord::of(&whole, due));
     }
-    read_order(reader, id).await.with_context(unreadable)?.with_context(unreadable)
+    scan::patiently(|| read_order(reader, id)).await.with_context(unreadable)?.with_context(unreadable)
 }
 
 /// The record of a product. The further cells of its stock are in other partitions.
@@ -124,7 +124,8 @@ async fn product_of(reader: &Reader, id: &ProductId, items: Vec<Item>) -> Result
     {
         return Ok(ProductRecord::of(product, description, &stock.into()));
     }
-    read_product(reader, id, Budget::of(BUDGET)).await.with_context(unreadable)?.with_context(unreadable)
+    let read = || read_product(reader, id, Budget::of(BUDGET));
+    scan::patiently(read).await.with_context(unreadable)?.with_context(unreadable)
 }
 
 fn text(item: &Item, attribute: &str) -> String {

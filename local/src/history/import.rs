@@ -17,11 +17,12 @@ use anyhow::{Context, Result, bail};
 use futures_util::{StreamExt as _, stream};
 use key_schema::entity::{EmailClaim, InvoiceCounter, Migration, Phase, UsernameClaim};
 use key_schema::layout::{Consistency, Stored as _};
-use key_schema::value::{InvoiceNumber, Timestamp};
+use key_schema::value::{InvoiceNumber, InvoiceSeries, Timestamp};
 use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
 use table::{
-    Commit, Condition, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, Write, WriteUnits, Writer,
+    Cause, Commit, Condition, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, Write, WriteUnits, Writer,
 };
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::existing::{Existing, References};
@@ -89,6 +90,8 @@ struct Importer {
     options: Options,
     with: Circumstances,
     references: References,
+    /// The counters of invoice numbers, as far as they were read or raised. Whoever raises one holds the lock.
+    counters: AsyncMutex<HashMap<InvoiceSeries, u64>>,
     /// The file and the line in which an id, an address or a username of the files was first seen.
     seen: Mutex<HashMap<String, (Arc<str>, u64)>>,
     /// Whether the environment names the other table of a migration.
@@ -145,6 +148,7 @@ pub(super) async fn import_lines(
             open: options.open,
         },
         references: References::default(),
+        counters: AsyncMutex::default(),
         seen: Mutex::default(),
         knows_both_tables: environment.optional("NEXT_TABLE_NAME").is_some(),
         seen_at_rest: Mutex::default(),
@@ -272,13 +276,9 @@ impl Importer {
                     None => self.now_known(record),
                 });
             }
-            if let Record::Order(order) = record
-                && let Some(number) = &order.invoice_number
-            {
-                self.raise_counter(number, budget).await?;
-            }
-            *was_sent = true;
-            match self.write(&transaction, budget).await? {
+            let outcome = self.write_with_number(transaction.clone(), record, budget).await;
+            *was_sent |= matches!(outcome, Err(Error::Unanswered(_)));
+            match outcome? {
                 Commit::Done => return Ok(self.now_known(record)),
                 Commit::Cancelled(causes) => {
                     // Nothing is written. An attempt that was done would have shown itself in the header.
@@ -292,15 +292,46 @@ impl Importer {
         Err(Error::contention("the record appears and disappears"))
     }
 
-    /// Raises the counter of the number's series to it, so that no invoice gets the number again. The order's transaction
-    /// cannot do it: a counter that is higher already would cancel it. It comes first, so that a cut leaves no number
-    /// beyond the counter.
-    async fn raise_counter(&self, number: &InvoiceNumber, budget: Budget) -> Result<(), Error> {
-        let InvoiceNumber { series, place } = number.clone();
+    /// Writes a record. The transaction of an order with a number raises the counter of the number's series to it, so that
+    /// no invoice gets the number again, and an order that is refused leaves no gap.
+    async fn write_with_number(
+        &self,
+        mut transaction: Transaction,
+        record: &Record,
+        budget: Budget,
+    ) -> Result<Commit, Error> {
+        let number = if let Record::Order(order) = record { order.invoice_number.clone() } else { None };
+        let Some(InvoiceNumber { series, place }) = number else { return self.write(&transaction, budget).await };
+        let mut counters = self.counters.lock().await;
+        let last = if let Some(last) = counters.get(&series) {
+            *last
+        } else {
+            let key = vec![InvoiceCounter::key_of(&series)];
+            let found: Option<InvoiceCounter> = self.reader.batch(key, Consistency::Strong, budget).await?.pop();
+            found.map_or(0, |counter| counter.last)
+        };
+        if place <= last {
+            counters.insert(series, last);
+            // A counter never falls.
+            drop(counters);
+            return self.write(&transaction, budget).await;
+        }
+        // Nobody else raises it, unless the shop is in use.
+        counters.remove(&series);
         let is_lower = Condition::new("attribute_not_exists(#last) OR #last < :raised").value(":raised", place)?;
-        let raised = Write::set(&InvoiceCounter { series, last: place }, is_lower)?;
-        // If the condition fails, the counter is high enough.
-        self.writer.write(raised, budget).await.map(|_| ())
+        transaction.writes.push(Write::set(&InvoiceCounter { series: series.clone(), last: place }, is_lower)?);
+        match self.write(&transaction, budget).await? {
+            Commit::Done => {
+                counters.insert(series, place);
+                Ok(Commit::Done)
+            }
+            Commit::Cancelled(mut causes) => match causes.pop() {
+                Some(Cause::Condition(_)) if !causes.iter().any(|cause| matches!(cause, Cause::Condition(_))) => {
+                    Err(Error::contention("the counter of the invoice numbers was raised by another"))
+                }
+                _ => Ok(Commit::Cancelled(causes)),
+            },
+        }
     }
 
     fn now_known(&self, record: &Record) -> Placement {

@@ -6,12 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use key_schema::entity::{Product, WholeStock};
-use key_schema::value::{Category, Cells, Currency, Money, ProductId};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
-use super::record::{ProductRecord, Record};
+use super::record::Record;
 
 /// A line of a file.
 #[derive(Clone, Debug)]
@@ -26,36 +23,6 @@ pub(super) struct Line {
 /// The lines of some files.
 pub(super) type Lines = Box<dyn Iterator<Item = Result<Line>> + Send>;
 
-/// A row of a CSV file of products. The price is in minor units.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ProductRow {
-    product_id: ProductId,
-    name: String,
-    #[serde(default)]
-    description: String,
-    category: Category,
-    price: i64,
-    currency: Currency,
-    #[serde(default)]
-    available: u64,
-    #[serde(default)]
-    cells: Option<Cells>,
-}
-
-impl TryFrom<ProductRow> for Record {
-    type Error = String;
-
-    fn try_from(row: ProductRow) -> Result<Self, String> {
-        let ProductRow { product_id, name, description, category, price, currency, available, cells } = row;
-        let too_much = || format!("price: {price} is not an amount in minor units");
-        let price = Money::new(price, currency).ok_or_else(too_much)?;
-        let stock = WholeStock::shared_out(product_id.clone(), price, available, cells.unwrap_or_default());
-        let product = Product::new(product_id, name, category, price);
-        Ok(Self::Product(ProductRecord { initial_stock: None, ..ProductRecord::of(product, description, &stock) }))
-    }
-}
-
 /// The lines of a file. A file whose name ends in `.csv` has customers if it has a column `email`, and products
 /// otherwise. Every other file is NDJSON. Empty lines are passed over.
 ///
@@ -67,44 +34,66 @@ pub(super) fn lines(path: &Path) -> Result<Lines> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         return rows(file, reader);
     }
-    let lines =
-        (1..).zip(reader.lines()).filter(|(_, line)| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
-    Ok(Box::new(lines.map(move |(number, line)| {
+    let lines = (1..).zip(reader.split(b'\n')).map(move |(number, line)| {
         let line = line.with_context(|| format!("cannot read {file}"))?;
-        let record = serde_json::from_str(&line).map_err(|error| error.to_string());
-        Ok(Line { file: Arc::clone(&file), number, record })
-    })))
+        // Some editors begin a file with a byte order mark.
+        let line = line.strip_prefix("\u{feff}".as_bytes()).filter(|_| number == 1).unwrap_or(&line).trim_ascii();
+        Ok((!line.is_empty()).then(|| Line { file: Arc::clone(&file), number, record: Record::read(line) }))
+    });
+    Ok(Box::new(lines.filter_map(Result::transpose)))
 }
 
+/// The rows of a CSV file, each as a line of NDJSON has them.
 fn rows(file: Arc<str>, reader: BufReader<File>) -> Result<Lines> {
-    let mut reader = csv::Reader::from_reader(reader);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(reader);
     let header = reader.headers().with_context(|| format!("cannot read {file}"))?.clone();
     let has = |column: &str| header.iter().any(|name| name == column);
-    if has("email") {
-        return Ok(typed(file, reader, header, |row| Ok(Record::Customer(row))));
-    }
-    if has("price") {
-        return Ok(typed(file, reader, header, |row: ProductRow| row.try_into()));
-    }
-    bail!("{file}: its first line names neither the column email, of customers, nor the column price, of products")
-}
-
-fn typed<T: DeserializeOwned>(
-    file: Arc<str>,
-    reader: csv::Reader<BufReader<File>>,
-    header: csv::StringRecord,
-    record: impl Fn(T) -> Result<Record, String> + Send + 'static,
-) -> Lines {
+    let kind = match (has("email"), has("price")) {
+        (true, _) => "customer",
+        (_, true) => "product",
+        _ if header.iter().any(|name| name.contains(';')) => {
+            bail!("{file}: its columns are separated by semicolons, and must be by commas")
+        }
+        _ => bail!(
+            "{file}: its first line names neither the column email, of customers, nor the column price, of products"
+        ),
+    };
     let rows = (2..).zip(reader.into_records());
-    Box::new(rows.map(move |(at, row)| {
+    Ok(Box::new(rows.map(move |(at, row)| {
         let number = row.as_ref().ok().and_then(csv::StringRecord::position).map_or(at, csv::Position::line);
-        let row = match row {
-            Ok(row) => row.deserialize(Some(&header)).map_err(|error| error.to_string()).and_then(&record),
+        let record = match row {
+            Ok(row) => record(kind, &header, &row),
             Err(error) if error.is_io_error() => {
                 return Err(error).with_context(|| format!("cannot read {file}"));
             }
             Err(error) => Err(error.to_string()),
         };
-        Ok(Line { file: Arc::clone(&file), number, record: row })
-    }))
+        Ok(Line { file: Arc::clone(&file), number, record })
+    })))
+}
+
+/// The record of a row. An empty cell is a member that is absent.
+fn record(kind: &str, header: &csv::StringRecord, row: &csv::StringRecord) -> Result<Record, String> {
+    let mut record = Map::from_iter([("type".to_owned(), json!(kind))]);
+    let mut price = Map::new();
+    for (name, cell) in header.iter().zip(row).filter(|(_, cell)| !cell.trim().is_empty()) {
+        match name {
+            "price" => _ = price.insert("amount".to_owned(), minor_units(cell)?.into()),
+            "currency" => _ = price.insert(name.to_owned(), json!(cell.trim())),
+            "available" | "cells" => {
+                let number = cell.trim().parse::<u64>().map_err(|_| format!("{name}: must be a whole number"))?;
+                record.insert(name.to_owned(), number.into());
+            }
+            _ => _ = record.insert(name.to_owned(), json!(cell.replace("\r\n", "\n"))),
+        }
+    }
+    if !price.is_empty() {
+        record.insert("price".to_owned(), price.into());
+    }
+    Record::read(Value::Object(record).to_string().as_bytes())
+}
+
+fn minor_units(cell: &str) -> Result<i64, String> {
+    let why = if cell.contains(['.', ',']) { " (1250, and not 12.50)" } else { "" };
+    cell.trim().parse().map_err(|_| format!("price: must be a whole number of minor units{why}"))
 }

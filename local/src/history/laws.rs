@@ -12,7 +12,7 @@ use table::{ProductShards, StatusShards};
 
 use super::order_parts::invoice;
 use super::order_record::{AllowanceRecord, CardRecord, OrderRecord};
-use super::record::{name, past, require};
+use super::record::{past, require};
 use crate::audit;
 
 /// An order as it is written.
@@ -64,7 +64,6 @@ impl OrderRecord {
         let mut seen = BTreeSet::new();
         for line in &self.lines {
             let product = &line.product_id;
-            name(reasons, "lines.name", &line.name);
             require(reasons, seen.insert(product), || format!("lines: {product} is in two lines"));
             require(reasons, line.unit_price.currency() == self.total.currency(), || {
                 format!("lines: {product} has the price {}, the total is {}", line.unit_price, self.total)
@@ -78,9 +77,6 @@ impl OrderRecord {
             require(reasons, quantity <= ordered, || format!("credits: {quantity} {product}, of {ordered}"));
         }
         self.check_codes(reasons);
-        for reason in self.allowances.iter().filter_map(|allowance| allowance.reason.as_ref()) {
-            name(reasons, "allowances.reason", reason);
-        }
         if let Some(discount) = self.discount {
             let is_same = discount.currency() == self.total.currency();
             require(reasons, is_same, || format!("discount: {discount}, the total is {}", self.total));
@@ -93,9 +89,6 @@ impl OrderRecord {
         require(reasons, self.request_hash.as_ref().is_none_or(|hash| hash.parse::<RequestHash>().is_ok()), || {
             "requestHash: must be a SHA-256 in base64url".to_owned()
         });
-        if let Some(flag) = &self.flag {
-            name(reasons, "flag.reason", &flag.reason);
-        }
     }
 
     fn check_codes(&self, reasons: &mut Vec<String>) {
@@ -140,9 +133,6 @@ impl OrderRecord {
         require(reasons, self.delivered_at.is_none() || self.status == OrderStatus::Delivered, || {
             format!("deliveredAt: the order is {}", self.status)
         });
-        if let Some(reason) = self.cancellation.as_ref().and_then(|cancellation| cancellation.reason.as_deref()) {
-            name(reasons, "cancellation.reason", reason);
-        }
         let invoice = invoice(self).invoice_id;
         let names_another = invoice.order().is_some_and(|order| order != self.order_id);
         let is_valid = invoice.as_str().parse::<InvoiceId>().is_ok();
@@ -186,9 +176,6 @@ impl OrderRecord {
             require(reasons, is_ordered && !products.is_empty() && products.len() == one.lines.len(), || {
                 format!("returns: the lines of {id} must be some of the order's, each once")
             });
-            for text in one.reason.iter().chain(&one.refusal) {
-                name(reasons, "returns", text);
-            }
         }
     }
 
@@ -286,7 +273,7 @@ impl OrderRecord {
         let lines = self.lines.iter().map(|line| {
             Some(OrderLine {
                 product_id: line.product_id.clone(),
-                name: line.name.trim().to_owned(),
+                name: line.name.clone(),
                 quantity: line.quantity,
                 unit_price: line.unit_price,
                 amount: line.unit_price.checked_mul(line.quantity.get())?,
@@ -324,9 +311,6 @@ impl OrderRecord {
 
 impl CardRecord {
     fn check(&self, reasons: &mut Vec<String>) {
-        for transfer in self.transfer.iter().chain(&self.refunds) {
-            name(reasons, "card: reference", &transfer.reference);
-        }
         let of_provider = self
             .provider
             .iter()

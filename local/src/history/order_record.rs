@@ -3,14 +3,18 @@
 //! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
 //! functions of the key schema that the shop itself uses.
 
-use key_schema::entity::{Address, CancellationCause, Dispute, LineTax, OrderStatus, Progress, ReturnStatus};
+use key_schema::entity::{
+    Address, CancellationCause, Dispute, LineTax, NewAddress, OrderStatus, PastAddress, Progress, ReturnStatus,
+};
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, OrderId, ProductId, Quantity,
-    RequestHash, ReturnId, ShipmentId, Timestamp,
+    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, Name, OrderId, ProductId,
+    Quantity, RequestHash, ReturnId, ShipmentId, Timestamp, WebPage,
 };
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
+
+use super::record::{given, given_if_any};
 
 /// An order.
 #[skip_serializing_none]
@@ -43,6 +47,8 @@ pub(super) struct OrderRecord {
     /// to it.
     pub total: Money,
     /// The address to which the order was shipped.
+    #[serde(default, deserialize_with = "given_if_any::<PastAddress, _, _>")]
+    #[schema(value_type = Option<NewAddress>)]
     pub ship_to: Option<Address>,
     /// The gift cards that paid, in this order. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,6 +101,8 @@ pub(super) struct OrderRecord {
 pub(super) struct LineRecord {
     pub product_id: ProductId,
     /// The product's name when it was ordered.
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub name: String,
     pub quantity: Quantity,
     pub unit_price: Money,
@@ -131,8 +139,8 @@ pub(super) struct AllowanceRecord {
     /// In minor units.
     #[schema(minimum = 1)]
     pub amount: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given_if_any::<Name, _, _>")]
+    #[schema(value_type = Option<Name>)]
     pub reason: Option<String>,
     pub at: Timestamp,
 }
@@ -172,6 +180,8 @@ pub(super) struct CardRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct TransferRecord {
     /// The bank's reference.
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub reference: String,
     /// The amount, in minor units.
     #[schema(minimum = 0)]
@@ -232,6 +242,8 @@ fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CancellationRecord {
     pub at: Timestamp,
+    #[serde(default, deserialize_with = "given_if_any::<Name, _, _>")]
+    #[schema(value_type = Option<Name>)]
     pub reason: Option<String>,
     pub cause: Option<CancellationCause>,
 }
@@ -244,6 +256,8 @@ pub(super) struct ReturnRecord {
     /// `ret-`, the order's id, `-`, and anything.
     pub return_id: ReturnId,
     pub lines: Vec<UnitsRecord>,
+    #[serde(default, deserialize_with = "given_if_any::<Name, _, _>")]
+    #[schema(value_type = Option<Name>)]
     pub reason: Option<String>,
     pub requested_at: Timestamp,
     pub status: ReturnStatus,
@@ -253,6 +267,8 @@ pub(super) struct ReturnRecord {
     pub restocked: bool,
     /// The amount credited, exactly if the return is `received`.
     pub amount: Option<Money>,
+    #[serde(default, deserialize_with = "given_if_any::<Name, _, _>")]
+    #[schema(value_type = Option<Name>)]
     pub refusal: Option<String>,
 }
 
@@ -264,8 +280,14 @@ pub(super) struct ShipmentRecord {
     /// `shp-`, the order's id, `-`, and anything.
     pub shipment_id: ShipmentId,
     pub lines: Vec<UnitsRecord>,
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub carrier: String,
+    #[serde(default, deserialize_with = "given_if_any::<Name, _, _>")]
+    #[schema(value_type = Option<Name>)]
     pub tracking_number: Option<String>,
+    #[serde(default, deserialize_with = "given_if_any::<WebPage, _, _>")]
+    #[schema(value_type = Option<WebPage>)]
     pub tracking_url: Option<String>,
     pub shipped_at: Timestamp,
     pub delivered_at: Option<Timestamp>,
@@ -275,6 +297,8 @@ pub(super) struct ShipmentRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct FlagRecord {
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub reason: String,
     pub flagged_at: Timestamp,
 }

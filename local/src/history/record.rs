@@ -1,14 +1,17 @@
-//! The records of a file of history: customers, guests and products. Discount codes and gift cards are in
+//! The records of a file of history: customers, guests and products. What a client sends in a request has the type of the
+//! request here, too: [`given`]. Discount codes and gift cards are in
 //! [`code_records`](super::code_records), orders in [`order_record`](super::order_record).
 
 use std::collections::BTreeMap;
 
+use http_api::read_document;
 use key_schema::entity::{Customer, Guest, Product, ProductDescription, WholeStock};
 use key_schema::value::{
-    Attributes, Category, Cells, CustomerId, Description, EmailAddress, Grams, ImageId, Line, Money, Name, ProductId,
+    Attributes, Category, Cells, Charge, CustomerId, Description, EmailAddress, Grams, ImageId, Money, Name, ProductId,
     Timestamp, Username,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
@@ -16,7 +19,7 @@ use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::order_record::OrderRecord;
 
 /// One line of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(super) enum Record {
     Customer(CustomerRecord),
@@ -25,6 +28,40 @@ pub(super) enum Record {
     Discount(DiscountRecord),
     GiftCard(GiftCardRecord),
     Order(Box<OrderRecord>),
+}
+
+/// The kind of a line, and its other members.
+#[derive(Deserialize)]
+struct Tagged {
+    #[serde(rename = "type")]
+    kind: Kind,
+    #[serde(flatten)]
+    members: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Kind {
+    Customer,
+    Guest,
+    Product,
+    Discount,
+    GiftCard,
+    Order,
+}
+
+/// Reads a member by the type `T` that requests have for it.
+pub(super) fn given<'de, T: Deserialize<'de> + Into<U>, U, D: Deserializer<'de>>(from: D) -> Result<U, D::Error> {
+    T::deserialize(from).map(Into::into)
+}
+
+/// The same for a member that may be absent.
+pub(super) fn given_if_any<'de, T, U, D>(from: D) -> Result<Option<U>, D::Error>
+where
+    T: Deserialize<'de> + Into<U>,
+    D: Deserializer<'de>,
+{
+    Ok(Option::<T>::deserialize(from)?.map(Into::into))
 }
 
 /// A customer with the claims of the address and the username.
@@ -37,7 +74,8 @@ pub(super) struct CustomerRecord {
     pub username: Username,
     /// Unique in the shop, regardless of case.
     pub email: EmailAddress,
-    /// 1 to 200 visible characters on one line.
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub name: String,
     /// The time of the sign-up.
     pub created_at: Timestamp,
@@ -60,7 +98,8 @@ pub(super) struct GuestRecord {
     /// `guest-` and the hash of the guest's secret.
     pub customer_id: CustomerId,
     pub email: EmailAddress,
-    /// 1 to 200 visible characters on one line.
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub name: String,
     pub created_at: Timestamp,
     /// The customer who has claimed the guest, and names the guest among `guests`.
@@ -73,18 +112,21 @@ pub(super) struct GuestRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProductRecord {
     pub product_id: ProductId,
-    /// 1 to 200 visible characters on one line.
+    #[serde(deserialize_with = "given::<Name, _, _>")]
+    #[schema(value_type = Name)]
     pub name: String,
-    /// At most 5,000 characters.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given::<Description, _, _>")]
+    #[schema(value_type = Description)]
     pub description: String,
     pub category: Category,
     /// The price of one unit today. The lines of orders have their own prices.
+    #[serde(deserialize_with = "given::<Charge, _, _>")]
+    #[schema(value_type = Charge)]
     pub price: Money,
     /// The weight of one unit in grams.
     pub weight_grams: Option<Grams>,
-    /// What tells the variants of a product apart: at most 20 texts of 1 to 100 characters, by the names of the attributes.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "given::<Attributes, _, _>")]
+    #[schema(value_type = Attributes)]
     pub attributes: BTreeMap<String, String>,
     /// The product of which this is a variant.
     pub variant_of: Option<ProductId>,
@@ -125,6 +167,20 @@ fn one() -> u64 {
 }
 
 impl Record {
+    /// The record in a line of JSON.
+    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+        let Tagged { kind, members } = read_document(line)?;
+        let members = serde_json::to_vec(&members).map_err(|error| error.to_string())?;
+        Ok(match kind {
+            Kind::Customer => Self::Customer(read_document(&members)?),
+            Kind::Guest => Self::Guest(read_document(&members)?),
+            Kind::Product => Self::Product(read_document(&members)?),
+            Kind::Discount => Self::Discount(read_document(&members)?),
+            Kind::GiftCard => Self::GiftCard(read_document(&members)?),
+            Kind::Order => Self::Order(read_document(&members)?),
+        })
+    }
+
     /// The kind and the id, as reports name the record.
     pub(super) fn name(&self) -> (&'static str, &str) {
         match self {
@@ -158,17 +214,6 @@ pub(super) fn require(reasons: &mut Vec<String>, holds: bool, reason: impl FnOnc
     }
 }
 
-/// A name as it is stored; the text itself, with a reason, if it is no name.
-pub(super) fn name(reasons: &mut Vec<String>, field: &str, text: &str) -> String {
-    Name::try_from(text.to_owned()).map_or_else(
-        |invalid| {
-            reasons.push(format!("{field}: {invalid}"));
-            text.to_owned()
-        },
-        String::from,
-    )
-}
-
 /// Adds a reason if the moment is yet to come.
 pub(super) fn past(reasons: &mut Vec<String>, field: &str, at: Timestamp, now: Timestamp) {
     require(reasons, at <= now, || format!("{field}: {at} is in the future"));
@@ -178,13 +223,12 @@ impl CustomerRecord {
     /// The profile.
     pub(super) fn entity(&self, now: Timestamp) -> Result<Customer, Vec<String>> {
         let mut reasons = Vec::new();
-        let name = name(&mut reasons, "name", &self.name);
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
         require(&mut reasons, !self.customer_id.is_guest(), || "customerId: is that of a guest".to_owned());
         let are_guests = self.guests.len() <= Customer::MOST_GUESTS && self.guests.iter().all(CustomerId::is_guest);
         require(&mut reasons, are_guests, || "guests: at most 20 ids that begin with guest-".to_owned());
-        let Self { customer_id, username, email, created_at, version, erased_at, guests, .. } = self.clone();
+        let Self { customer_id, username, email, name, created_at, version, erased_at, guests } = self.clone();
         let customer = Customer { customer_id, username, email, name, created_at, version, erased_at, guests };
         if let Some(at) = erased_at {
             past(&mut reasons, "erasedAt", at, now);
@@ -199,12 +243,11 @@ impl GuestRecord {
     /// The profile, which does not expire.
     pub(super) fn entity(&self, now: Timestamp) -> Result<Guest, Vec<String>> {
         let mut reasons = Vec::new();
-        let name = name(&mut reasons, "name", &self.name);
         past(&mut reasons, "createdAt", self.created_at, now);
         require(&mut reasons, self.customer_id.is_guest(), || "customerId: must begin with guest-".to_owned());
         let is_by_customer = self.claimed_by.as_ref().is_none_or(|customer| !customer.is_guest());
         require(&mut reasons, is_by_customer, || "claimedBy: is that of a guest".to_owned());
-        let Self { customer_id, email, created_at, claimed_by, .. } = self.clone();
+        let Self { customer_id, email, name, created_at, claimed_by } = self.clone();
         if reasons.is_empty() {
             Ok(Guest { customer_id, email, name, created_at, expires_at: None, claimed_by })
         } else {
@@ -231,19 +274,11 @@ impl ProductRecord {
     /// The product, the item with its description if that is long, and its stock.
     pub(super) fn entities(&self) -> Result<(Product, Option<ProductDescription>, WholeStock), Vec<String>> {
         let mut reasons = Vec::new();
-        let name = name(&mut reasons, "name", &self.name);
-        if let Err(invalid) = Description::try_from(self.description.clone()) {
-            reasons.push(format!("description: {invalid}"));
-        }
         require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
-        require(&mut reasons, self.price.is_chargeable(), || format!("price: {} is too much", self.price));
-        let attributes = self.attributes.iter().map(|(name, text)| Ok((name.clone(), Line::try_from(text.clone())?)));
-        if let Err(invalid) = attributes.collect::<Result<BTreeMap<_, _>, _>>().and_then(Attributes::try_from) {
-            reasons.push(format!("attributes: {invalid}"));
-        }
         let available = self.available;
         require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
-        let Self { product_id, description, category, price, weight_grams, images, cells, version, .. } = self.clone();
+        let Self { product_id, name, description, category, price, weight_grams, images, cells, version, .. } =
+            self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
         let stock = WholeStock { recalled: self.recalled, ..stock };
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));

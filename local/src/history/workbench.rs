@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::export::{Exported, export};
 use super::import::{Options, Outcome, Placement, Summary, import_lines};
 use super::input::{Line, Lines};
+use super::record::Record;
 
 /// The name of the model and of its table. The name of a real table says nothing about the design.
 const NAME: &str = "Till";
@@ -61,6 +62,9 @@ pub async fn import_model(
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
     let model: Value = serde_json::from_str(&text).with_context(|| format!("{name} is no model of NoSQL Workbench"))?;
     let tables = model["DataModel"].as_array().with_context(|| format!("{name} is no model of NoSQL Workbench"))?;
+    if tables.iter().all(|table| table["TableData"].as_array().is_none_or(Vec::is_empty)) {
+        bail!("{name} has no data: a model is imported for its items");
+    }
     let scratch = scratch().await?;
     for (number, item) in (1..).zip(tables.iter().filter_map(|table| table["TableData"].as_array()).flatten()) {
         scratch.put(item).await.with_context(|| format!("{name}: item {number}"))?;
@@ -76,10 +80,7 @@ pub async fn import_model(
 /// The lines of a history.
 fn lines(name: &str, history: &[u8]) -> Result<Vec<Line>> {
     let text = std::str::from_utf8(history)?;
-    let line = |(number, line)| {
-        let record = serde_json::from_str(line).map_err(|error: serde_json::Error| error.to_string());
-        Line { file: name.into(), number, record }
-    };
+    let line = |(number, line): (u64, &str)| Line { file: name.into(), number, record: Record::read(line.as_bytes()) };
     Ok((1..).zip(text.lines()).map(line).collect())
 }
 

@@ -10,6 +10,7 @@ use table::{Cause, Condition, Error, ProductShards, Write};
 use super::laws::Placeable;
 
 /// The writes of one record, each with what a failure of its condition means.
+#[derive(Clone)]
 pub(super) struct Transaction {
     pub(super) writes: Vec<Write>,
     /// For each write: the reason for a refusal if its condition fails. `None` if the record itself exists then.

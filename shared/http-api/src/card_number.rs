@@ -7,7 +7,7 @@
 //! A card number is a number of 13 to 19 digits that belongs to a card network and has a valid check digit (Luhn). It may
 //! be divided by single spaces and hyphens. Digits that are connected to letters, underscores or other digits are no card
 //! number, but a part of an id. Neither is an article number (EAN-13), a telephone number that begins with `+`, or the
-//! account in an IBAN that is divided by spaces.
+//! account in an IBAN that is divided by spaces. The fields of [`NUMBERS_OF_OTHERS`] may hold any number.
 
 use std::ops::RangeInclusive;
 
@@ -44,6 +44,10 @@ const NETWORKS: [(RangeInclusive<u16>, &[usize]); 13] = [
 
 const LEAST_DIGITS: usize = 13;
 const MOST_DIGITS: usize = 19;
+
+/// The fields in which staff write the numbers of carriers and banks. Those have 12 to 22 digits, and one in ten of the
+/// right length looks like a card number.
+const NUMBERS_OF_OTHERS: [&str; 3] = ["reference", "trackingNumber", "trackingUrl"];
 
 /// The path of the first card number in a JSON text, such as `lines[0].note`; `body` if the text has none above it.
 /// `None` without a card number.
@@ -104,10 +108,16 @@ fn path_in(value: &Value) -> Option<String> {
         }
         Value::Object(members) if members.keys().any(|name| is_in(name)) => Some(String::new()),
         Value::Object(members) => {
-            members.iter().find_map(|(name, member)| Some(format!(".{name}{}", path_in(member)?)))
+            let is_ours = |(name, member): &(&String, &Value)| !(member.is_string() && is_of_others(name));
+            members.iter().filter(is_ours).find_map(|(name, member)| Some(format!(".{name}{}", path_in(member)?)))
         }
         Value::Null | Value::Bool(_) => None,
     }
+}
+
+/// Whether the field of this name may hold any number.
+fn is_of_others(name: &str) -> bool {
+    NUMBERS_OF_OTHERS.contains(&name)
 }
 
 /// The digits of a whole number, however it is written.

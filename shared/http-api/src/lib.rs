@@ -52,6 +52,7 @@ pub use extract::{
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
+pub use json::read_document;
 pub use lambda::{Error, Function, Program};
 pub use part::{Part, ProductResults};
 pub use prefer::PrefersAsync;

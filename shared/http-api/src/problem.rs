@@ -7,9 +7,11 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use key_schema::entity::OrderStatus;
+use key_schema::entity::{OrderStatus, QueuedOrder};
 use key_schema::value::ProductId;
 use lambda::{Failure, Outcome, Remedy};
+
+use crate::view::QueueStatus;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
@@ -88,6 +90,8 @@ kinds! {
     /// The payment provider takes no card payment of so small an amount.
     AmountTooSmall = "amount-too-small" CONFLICT "The amount is too small for a card";
     IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
+    /// The order was accepted to be placed later: it waits, or was rejected.
+    NotPlaced = "not-placed" CONFLICT "The order is not placed";
     InvalidTransition = "invalid-transition" CONFLICT "The order's status does not allow it";
     /// The order has fewer units left than the request names.
     TooFewUnits = "too-few-units" CONFLICT "The order has fewer units left";
@@ -176,6 +180,19 @@ impl Problem {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
+    /// The order was accepted to be placed later, and is not placed.
+    pub fn not_placed(order: &QueuedOrder) -> Self {
+        let status = QueueStatus::of(order);
+        let detail = match status {
+            QueueStatus::Queued => {
+                "The order waits to be placed. Send the request again after the time in Retry-After."
+            }
+            QueueStatus::Delayed => "The order waits for the shop's staff. Send the request again when it is placed.",
+            QueueStatus::Rejected => "The order was rejected, and will not be placed.",
+        };
+        Self::new(Kind::NotPlaced, detail).with("orderStatus", status)
+    }
+
     /// The request was not carried out in time, for this reason. A retry may succeed. The handler's caller adds
     /// `outcome`, which says whether the request may have written something.
     pub fn throttled(cause: impl Into<Cause>) -> Self {
@@ -213,6 +230,15 @@ impl Problem {
             NOTHING_WRITTEN.clone_into(&mut self.detail);
         }
         self.with("outcome", outcome)
+    }
+
+    /// Whether the same request may succeed soon.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self.kind {
+            Kind::Throttled | Kind::SearchUnavailable => true,
+            Kind::NotPlaced => self.members.get("orderStatus").is_some_and(|status| status == "QUEUED"),
+            _ => false,
+        }
     }
 
     pub fn kind(&self) -> Kind {

@@ -212,7 +212,7 @@ impl From<&Problem> for Response<Body> {
         let document = serde_json::to_string(&problem.document()).unwrap_or_default();
         let mut response = json(kind.status(), "application/problem+json", document);
         match kind {
-            Kind::Throttled | Kind::SearchUnavailable => {
+            _ if problem.may_pass() => {
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(SECONDS_TO_WAIT))
             }
             Kind::Unauthorized => response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),

@@ -4,8 +4,8 @@
 //! (optimistic locking). If the condition fails, the change reads and decides again. So concurrent changes have the
 //! same result as if they had been made one after another. [`Changing`] makes the decisions.
 
-use key_schema::entity::{Order, OrderStatus, WholeOrder};
-use key_schema::layout::{InOrder, Stored as _};
+use key_schema::entity::{Order, OrderStatus, QueuedOrder, WholeOrder};
+use key_schema::layout::{InOrder, OrderState, Stored as _};
 use key_schema::value::{CustomerId, InvoiceId, OrderId, ReturnId, ShipmentId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
@@ -46,6 +46,8 @@ pub enum Transitioned {
     Refused(OrderStatus),
     /// The order's status allows such a change, but not this one.
     Denied(Denial),
+    /// The order is in the queue: it waits, or was rejected.
+    NotPlaced(QueuedOrder),
     /// There is no such order, or the caller may not see it.
     NotFound,
 }
@@ -86,9 +88,12 @@ impl Lifecycle {
                         let contention = || Error::contention("other requests were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
-                    match self.reader.order(&id, budget).await? {
-                        Some(whole) if self.is_meant(&whole, of).await? => {
-                            changing.order_read(whole, Timestamp::now())?
+                    match self.reader.order_state(&id, budget).await? {
+                        Some(OrderState::Placed(whole)) if self.is_meant(&whole, of).await? => {
+                            changing.order_read(*whole, Timestamp::now())?
+                        }
+                        Some(OrderState::Queued(queued)) if self.is_shown(&queued, of).await? => {
+                            return Ok(Transitioned::NotPlaced(queued));
                         }
                         _ => return Ok(Transitioned::NotFound),
                     }
@@ -138,6 +143,17 @@ impl Lifecycle {
             Target::Invoice(id) => Ok(whole.invoice.invoice_id == *id),
             Target::OrderSeenBy(_, customer) => self.reader.may_access(customer, &whole.order.customer_id).await,
         }
+    }
+
+    /// Whether the caller may know that the order waits. What an order that waits does not have, is not found.
+    async fn is_shown(&self, queued: &QueuedOrder, of: Target<'_>) -> Result<bool, Error> {
+        let is_meant = match of {
+            Target::Order(_) => true,
+            Target::Invoice(id) => *id == InvoiceId::of(&queued.order_id),
+            Target::Return(_) | Target::Shipment(_) => false,
+            Target::OrderSeenBy(_, customer) => self.reader.may_access(customer, &queued.customer_id).await?,
+        };
+        Ok(is_meant && !queued.is_expired(Timestamp::now()))
     }
 
     /// The order with its header and its invoice from one snapshot read.

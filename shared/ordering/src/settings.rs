@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use key_schema::entity::{CustomerStats, Prices, Rejection};
-use key_schema::value::{Country, InvoiceSeries, OrderId};
+use key_schema::value::{Country, Invalid, InvoiceSeries, OrderId, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{ProductShards, StatusShards};
 
@@ -187,15 +187,22 @@ impl FromEnvironment for CaptureWhen {
     }
 }
 
-/// The number of days after delivery on which a customer may request a return: the variable `WITHDRAWAL_DAYS`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The period in which a customer may request a return.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawal {
+    /// The number of days after delivery: the variable `WITHDRAWAL_DAYS`.
     pub days: u16,
+    /// The zone in which days end: the variable `TIME_ZONE`.
+    pub zone: Zone,
 }
 
 impl FromEnvironment for Withdrawal {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)? })
+        let zone = environment.required("TIME_ZONE")?.parse();
+        Ok(Self {
+            days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)?,
+            zone: zone.map_err(|why: Invalid| Misconfigured::Invalid(format!("TIME_ZONE: {why}")))?,
+        })
     }
 }
 

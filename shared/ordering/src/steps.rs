@@ -16,6 +16,8 @@ use key_schema::entity::{
 };
 use key_schema::value::{Day, IdempotencyKey, IntentId, Money, ReturnId, ShipmentId, Timestamp};
 
+use crate::Withdrawal;
+
 pub use allowing::allow;
 pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
 pub use paying::{capture, confirm_refund, fail_command, observe_payment, request_capture, start_payment, write_off};
@@ -236,8 +238,8 @@ pub struct ReturnRequest<'a> {
     pub lines: &'a [LineUnits],
     /// The reason in words, if one was given.
     pub reason: Option<&'a str>,
-    /// The number of days after delivery on which the return may be requested. `None` for any time.
-    pub within_days: Option<u16>,
+    /// The period after delivery in which the return may be requested. `None` for any time.
+    pub within: Option<&'a Withdrawal>,
 }
 
 /// What staff decided about a return.

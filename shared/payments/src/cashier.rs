@@ -168,7 +168,7 @@ impl Cashier {
                 Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
                     return Ok(Some(Seen { whole, intent: Some(intent) }));
                 }
-                Ok(Some(Transitioned::NotFound)) => return Ok(None),
+                Ok(Some(Transitioned::NotPlaced(_) | Transitioned::NotFound)) => return Ok(None),
                 // Another request has started a payment, or the order has changed.
                 Ok(Some(Transitioned::Refused(_) | Transitioned::Denied(_)) | None)
                 | Err(table::Error::Unanswered(_)) => {}

@@ -5,7 +5,7 @@ use key_schema::entity::{Invoice, WholeOrder};
 use key_schema::layout::{
     IMPORTED_INVOICE_BY_ID, INVOICE_BY_ID, InOrder, ORDER_BY_ID, OrderState, PAYMENTS_OF_INVOICE, Torn,
 };
-use key_schema::value::{InvoiceId, OrderId};
+use key_schema::value::{CustomerId, InvoiceId, OrderId, Timestamp};
 
 use crate::{Budget, Error, Reader};
 
@@ -48,6 +48,24 @@ impl Reader {
             Some(OrderState::Placed(order)) => Some(*order),
             Some(OrderState::Queued(_)) | None => None,
         })
+    }
+
+    /// The order, if this customer may see it: [`may_access`](Self::may_access). An order in the queue is there until it
+    /// expires.
+    pub async fn order_seen_by(
+        &self,
+        id: &OrderId,
+        customer: Option<&CustomerId>,
+        budget: Budget,
+    ) -> Result<Option<OrderState>, Error> {
+        let Some(order) = self.order_state(id, budget).await? else { return Ok(None) };
+        let is_there = match &order {
+            OrderState::Placed(whole) => self.may_access(customer, &whole.order.customer_id).await?,
+            OrderState::Queued(queued) => {
+                !queued.is_expired(Timestamp::now()) && self.may_access(customer, &queued.customer_id).await?
+            }
+        };
+        Ok(is_there.then_some(order))
     }
 
     /// An order, placed or in the queue. If the read overlaps with the transaction that places the order, it is retried

@@ -144,7 +144,26 @@ async fn customers_and_products_come_from_csv() {
     assert_eq!((summary.new, refused.len(), refused[0].0), (1, 1, 3));
     assert!(refused[0].1.contains("must be an address"), "{refused:?}");
     let (summary, refused) = imported(&shop, &products, &Options::default()).await;
-    assert_eq!((summary.new, refused), (1, vec![(3, "price: -1 is not an amount in minor units".to_owned())]));
+    assert_eq!(
+        (summary.new, refused),
+        (1, vec![(3, "price: amount must be 0 to 9007199254740991, in minor units".to_owned())])
+    );
     assert_eq!(shop.customer("ada").get("/customers/ada").await.expect(200)["name"], "Lovelace, Ada");
     assert_eq!(shop.available("tea").await, 7);
+
+    // As other programs write them: a byte order mark, lines that end in CRLF, empty cells.
+    let products = "\u{feff}productId, name,description,category,price,currency,available\r\n\
+        pot,Pot,\"two\r\nlines\",things,900,EUR,\r\nmug,Mug,,things,9.50,EUR,1\r\n";
+    let products = Temporary::with("more.csv", products);
+    let (summary, refused) = imported(&shop, &products, &Options::default()).await;
+    let why = "price: must be a whole number of minor units (1250, and not 12.50)";
+    assert_eq!((summary.new, refused.len(), refused[0].1.as_str()), (1, 1, why));
+    assert_eq!(shop.nobody().get("/products/pot").await.expect(200)["description"], "two\nlines");
+    let line = json!({ "type": "product", "productId": "jug", "name": "Jug", "category": "things", "price": eur(1) });
+    let ndjson = Temporary::with("marked.ndjson", &format!("\u{feff}{line}\r\n"));
+    assert_eq!(imported(&shop, &ndjson, &Options::default()).await.1, vec![]);
+    let separated = Temporary::with("separated.csv", "productId;name;price\n");
+    let why =
+        super::imported_to(&super::environment(&shop), &separated, &Options::default()).await.expect_err("no CSV");
+    assert!(why.contains("by commas"), "{why}");
 }

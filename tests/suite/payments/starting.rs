@@ -51,3 +51,17 @@ async fn an_amount_that_is_too_small_for_a_card_is_refused_and_changes_nothing()
     cancel(&shop, &small).await;
     invariants::hold(&shop).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_no_card_pays_says_what_has_paid_it() {
+    let shop = shop().await;
+    shop.product("leaflet", 0, 10).await;
+    shop.gift_card("ALL", 5000).await;
+    for (product, cards, detail) in
+        [("leaflet", json!([]), "The order is free."), ("thing", json!(["ALL"]), "Gift cards have paid the order.")]
+    {
+        let body = json!({ "lines": [{ "productId": product, "quantity": 1 }], "giftCards": cards });
+        let order = shop.customer("ada").order(product, body).await.expect(201);
+        assert_eq!(shop.start_payment(&order).await.problem(Kind::InvalidTransition)["detail"], detail);
+    }
+}

@@ -98,6 +98,11 @@ async fn now_and_then(shop: &Shop) {
         let views = json!({ "products": [product], "visitor": "Zm9vYmFyYmF6cXV4" });
         shop.nobody().post("/views", views).await.expect(204);
     }
+    // An order that is not placed may be in the queue.
+    for what in ["invoice", "products"] {
+        ada.get(&format!("/orders/none/{what}")).await.expect(404);
+    }
+    admin.put("/orders/none/flag", json!({ "reason": "why" })).await.expect(404);
     // A stock in several cells, all of which are read before an order is refused.
     change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
     change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;

@@ -8,9 +8,11 @@ use key_schema::entity::{Address, Balance, CardPayment, OrderStatus, Payment, Pa
 use key_schema::value::Money;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::Seller;
+
 const STYLE: &str = include_str!("page.css");
 
-pub(super) fn page(seller: &[String], whole: &WholeOrder) -> Html {
+pub(super) fn page(Seller { lines: seller, zone }: &Seller, whole: &WholeOrder) -> Html {
     let WholeOrder { order, invoice, address, .. } = whole;
     let document = html! {
         (DOCTYPE)
@@ -27,7 +29,7 @@ pub(super) fn page(seller: &[String], whole: &WholeOrder) -> Html {
                 dl {
                     dt { "Invoice" } dd { (invoice.invoice_id) }
                     @if let Some(number) = &invoice.number { dt { "Number" } dd { (number) } }
-                    dt { "Date" } dd { (invoice.issued_at.day()) }
+                    dt { "Date" } dd { (zone.day(invoice.issued_at)) }
                     dt { "Order" } dd { (order.order_id) }
                 }
                 @if order.status == OrderStatus::Cancelled { p class="cancelled" { "This order is cancelled." } }

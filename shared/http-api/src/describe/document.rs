@@ -136,7 +136,7 @@ fn refusal(slugs: &[&str], by_gateway: bool) -> Response {
     if slugs.is_empty() {
         return response.description("Refused by the gateway").build();
     }
-    if slugs.contains(&Kind::Throttled.slug()) {
+    if [Kind::Throttled, Kind::NotPlaced].iter().any(|kind| slugs.contains(&kind.slug())) {
         response = response.header("Retry-After", text_header());
     }
     response.description(slugs.join(", ")).content("application/problem+json", content("Problem")).build()

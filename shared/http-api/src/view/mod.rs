@@ -39,6 +39,7 @@ pub use order::{AllowanceView, CreditView, FlagView, FlaggedOrderView, OrderItem
 pub use overview::OverviewView;
 pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
+pub(crate) use queued_order::QueueStatus;
 pub use queued_order::{OrderStateView, QueuedOrderView};
 pub use quote::{QuoteView, QuotedPaymentView};
 pub use returns::ReturnView;

@@ -37,13 +37,23 @@ pub struct QueuedOrderView {
 /// The status of an order that is not placed.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum QueueStatus {
+pub(crate) enum QueueStatus {
     /// The order waits in the queue.
     Queued,
     /// The order waits, and the shop's staff must act before it is placed or rejected.
     Delayed,
     /// The order could not be placed, and will not be.
     Rejected,
+}
+
+impl QueueStatus {
+    pub(crate) fn of(order: &QueuedOrder) -> Self {
+        match (&order.refusal, order.dead_since) {
+            (Some(_), _) => Self::Rejected,
+            (None, Some(_)) => Self::Delayed,
+            (None, None) => Self::Queued,
+        }
+    }
 }
 
 /// A placed order, or an order that was accepted and is not placed.
@@ -57,6 +67,7 @@ pub enum OrderStateView {
 
 impl From<QueuedOrder> for QueuedOrderView {
     fn from(order: QueuedOrder) -> Self {
+        let status = QueueStatus::of(&order);
         let (rejected_at, problem) = match order.refusal {
             Some(Refusal { at, rejection }) => (Some(at), Some(Problem::rejected(rejection))),
             None => (None, None),
@@ -64,11 +75,7 @@ impl From<QueuedOrder> for QueuedOrderView {
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
-            status: match (&problem, order.dead_since) {
-                (Some(_), _) => QueueStatus::Rejected,
-                (None, Some(_)) => QueueStatus::Delayed,
-                (None, None) => QueueStatus::Queued,
-            },
+            status,
             queued_at: order.queued_at,
             max_total: order.max_total,
             delayed_at: order.dead_since.filter(|_| problem.is_none()),

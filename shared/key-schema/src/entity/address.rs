@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{AddressId, Country, CustomerId, Invalid, Line, OrderId, Timestamp, postal_code};
+use crate::value::{AddressId, Country, CustomerId, Invalid, Line, OrderId, Timestamp, past_postal_code, postal_code};
 
 /// A postal address. It was validated when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -50,16 +50,44 @@ impl TryFrom<NewAddress> for Address {
     type Error = Invalid;
 
     fn try_from(new: NewAddress) -> Result<Self, Invalid> {
-        let NewAddress { name, line1, line2, city, postal_code: code, region, country } = new;
-        Ok(Self {
-            postal_code: postal_code(&country, code.as_deref())?,
+        let code = postal_code(&new.country, new.postal_code.as_deref())?;
+        Ok(new.with(code))
+    }
+}
+
+impl NewAddress {
+    fn with(self, postal_code: Option<String>) -> Address {
+        let Self { name, line1, line2, city, postal_code: _, region, country } = self;
+        Address {
             name: name.into(),
             line1: line1.into(),
             line2: line2.map(String::from),
             city: city.into(),
+            postal_code,
             region: region.map(String::from),
             country,
-        })
+        }
+    }
+}
+
+/// The address of an order of the past. Its postal code need not have a form that the country has today.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "NewAddress")]
+pub struct PastAddress(Address);
+
+impl TryFrom<NewAddress> for PastAddress {
+    type Error = Invalid;
+
+    fn try_from(new: NewAddress) -> Result<Self, Invalid> {
+        let code = new.postal_code.as_deref();
+        let code = postal_code(&new.country, code).or_else(|_| past_postal_code(code))?;
+        Ok(Self(new.with(code)))
+    }
+}
+
+impl From<PastAddress> for Address {
+    fn from(PastAddress(address): PastAddress) -> Self {
+        address
     }
 }
 

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Invalid, KeyPart, TimeRange};
 
-/// A day in UTC, in the years 0 to 9999, such as `2026-11-21`. Days as text sort by time.
+/// A day, in the years 0 to 9999, such as `2026-11-21`. Days as text sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, format = "date", example = "2026-11-21")]

@@ -20,7 +20,7 @@ mod tests;
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f2d_9a57_1c0e_4b7b_9d51_7a1f_0c3e_5d42);
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident = $label:literal;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident = $label:literal $(in $case:ident)?;)+) => {$(
         $(#[$doc])*
         ///
         /// 1 to 64 characters of `[A-Za-z0-9_-]`, compared byte for byte.
@@ -41,6 +41,7 @@ macro_rules! ids {
             fn try_from(text: String) -> Result<Self, Invalid> {
                 let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
                 if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
+                    $(let text = text.$case();)?
                     Ok(Self(text))
                 } else {
                     Err(Invalid::new(concat!($label, " must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")))
@@ -89,10 +90,10 @@ ids! {
     ShipmentId = "shipmentId";
     /// A payment intent: a payment at the provider.
     IntentId = "payment intent id";
-    /// A discount code.
-    DiscountCode = "discount code";
-    /// A gift card's code.
-    GiftCardCode = "gift card code";
+    /// A discount code, in upper case: people type it.
+    DiscountCode = "discount code" in to_ascii_uppercase;
+    /// A gift card's code, in upper case: people type it.
+    GiftCardCode = "gift card code" in to_ascii_uppercase;
     /// A stored answer. Derived from caller and idempotency key.
     IdempotencyRecordId = "idempotency record id";
     /// A mark that a visitor has viewed a product on a day. Derived from the three.

@@ -16,6 +16,7 @@ mod stream;
 mod text;
 mod time;
 mod time_range;
+mod zone;
 
 pub use attributes::Attributes;
 pub use contact::{EmailAddress, Username};
@@ -29,12 +30,13 @@ pub use id::{
 pub use invoice_number::InvoiceNumber;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
-pub(crate) use postal_code::postal_code;
+pub(crate) use postal_code::{past_postal_code, postal_code};
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};
-pub use text::{Description, Line, Name, TextHash};
+pub use text::{Description, Line, Name, TextHash, WebPage};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
+pub use zone::Zone;
 
 use single_table::KeyPart;
 

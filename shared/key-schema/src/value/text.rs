@@ -52,6 +52,11 @@ pub struct Name(String);
 #[serde(try_from = "String")]
 pub struct Line(String);
 
+/// The address of a web page: `https://` and a host, in ASCII, of at most 200 characters.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct WebPage(String);
+
 /// A longer text: up to 5,000 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -75,6 +80,32 @@ impl TryFrom<String> for Line {
     fn try_from(text: String) -> Result<Self, Invalid> {
         let line = Name::try_from(text).ok().filter(|name| name.0.chars().count() <= 100);
         line.map(|name| Self(name.0)).ok_or_else(|| Invalid::new("must be 1 to 100 visible characters on one line"))
+    }
+}
+
+impl TryFrom<String> for WebPage {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        let is_host = |text: &str| {
+            let (host, port) = text.split_once(':').unwrap_or((text, "443"));
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
+            let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+            !host.is_empty() && host.bytes().all(allowed) && is_port
+        };
+        let rest = text.strip_prefix("https://").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_graphic()));
+        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+        if text.len() <= 200 && host.is_some_and(is_host) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("must be the address of a web page: https:// and a host, in ASCII, without spaces"))
+        }
+    }
+}
+
+impl From<WebPage> for String {
+    fn from(page: WebPage) -> Self {
+        page.0
     }
 }
 
@@ -149,6 +180,14 @@ impl PartialSchema for Line {
 
 impl ToSchema for Line {}
 
+impl PartialSchema for WebPage {
+    fn schema() -> RefOr<Schema> {
+        text("The address of a web page.", "^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?$", 9, 200)
+    }
+}
+
+impl ToSchema for WebPage {}
+
 impl PartialSchema for Description {
     fn schema() -> RefOr<Schema> {
         text("Up to 5,000 characters.", DESCRIPTION, 0, 5000)
@@ -190,6 +229,18 @@ mod tests {
             ["", "  ", "a\nb", "a\u{2028}b", "a\u{202e}b", "a\u{2066}b", "\u{200b}", "\u{e0020}", "a\u{0}", &long]
         {
             assert!(name(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_web_page_has_a_host() {
+        for text in ["https://dhl.example", "https://a-b.example:8443/x?id=1#y", "https://a?b"] {
+            assert_eq!(WebPage::try_from(text.to_owned()).map(String::from), Ok(text.to_owned()));
+        }
+        for text in
+            ["https://", "https:///x", "http://a", "https://a b", "https://\u{e4}", "https://a:b", "https://u@a"]
+        {
+            assert!(WebPage::try_from(text.to_owned()).is_err(), "{text}");
         }
     }
 

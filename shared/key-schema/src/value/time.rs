@@ -62,7 +62,11 @@ impl Timestamp {
 
     /// The day of this moment in UTC.
     pub fn day(self) -> Day {
-        Day::of(self.0.to_zoned(TimeZone::UTC).date())
+        self.day_in(&TimeZone::UTC)
+    }
+
+    pub(super) fn day_in(self, zone: &TimeZone) -> Day {
+        Day::of(zone.to_datetime(self.0).date())
     }
 
     pub(super) fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {

@@ -5,24 +5,25 @@ use key_schema::value::{Money, Timestamp};
 
 use super::allowing::with_allowance;
 use super::{Denial, Receipt, ReturnRequest, ReturnVerdict, Step, credited, next_version};
+use crate::Withdrawal;
 
 /// Records that the customer wants to send units of a delivered order back. Nothing is credited yet.
 ///
-/// The period for withdrawal ends with the last day, in UTC: the day of delivery does not count, as European law says
+/// The period for withdrawal ends with the last day in the shop's time zone: the day of delivery does not count, as European law says
 /// (Regulation 1182/71, article 3).
 ///
 /// The units are set aside: no other return may have them. The same request again finds its return and changes nothing.
 pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Timestamp) -> Step {
-    let ReturnRequest { id, lines, reason, within_days } = request;
+    let ReturnRequest { id, lines, reason, within } = request;
     let reason = whole.order.text(reason);
     if let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) {
         let is_same = known.lines == lines && known.reason == reason;
         return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
     }
     let Some(delivery) = whole.order.delivered_at else { return Step::Refuse };
-    if let Some(days) = within_days {
-        let last_day = delivery.day().plus(days.into());
-        if now.day() > last_day {
+    if let Some(Withdrawal { days, zone }) = within {
+        let last_day = zone.day(delivery).plus((*days).into());
+        if zone.day(now) > last_day {
             return Step::Deny(Denial::TooLate { last_day });
         }
     }

@@ -8,12 +8,16 @@ mod returns;
 mod shipments;
 
 use key_schema::entity::{CardPayment, Order, OrderLine, Payment, PaymentStatus};
-use key_schema::value::{Currency, Money};
+use key_schema::value::{Currency, Money, Zone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::Withdrawal;
+
+/// Fourteen days in UTC.
+static FORTNIGHT: Withdrawal = Withdrawal { days: 14, zone: Zone::UTC };
 
 fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")

@@ -85,7 +85,7 @@ fn follow(changing: Box<Changing<'static>>, next: ChangingAction) -> Phase {
             Transitioned::Done(_) => Answer::Changed,
             Transitioned::DoneBefore(_) => Answer::ChangedBefore,
             Transitioned::Refused(_) | Transitioned::Denied(_) => Answer::Refused,
-            Transitioned::NotFound => Answer::NotFound,
+            Transitioned::NotPlaced(_) | Transitioned::NotFound => Answer::NotFound,
         }),
     }
 }

@@ -13,7 +13,7 @@ use key_schema::value::{IntentId, OrderId, ReturnId, ShipmentId};
 use table::{Rendered, Write, WriteKind};
 
 use super::super::*;
-use super::{at, eur, sold};
+use super::{FORTNIGHT, at, eur, sold};
 use crate::changing::{Changing, ChangingAction};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/access/changes.rs");
@@ -159,11 +159,9 @@ impl Names {
         let id = &self.return_id;
         // A return asks the same of an order that was delivered as a whole.
         let returned = self.units.iter().filter(|_| whole.shipments.is_empty());
-        changes.extend(
-            returned.map(|lines| {
-                Transition::RequestReturn(ReturnRequest { id, lines, reason: None, within_days: Some(14) })
-            }),
-        );
+        changes.extend(returned.map(|lines| {
+            Transition::RequestReturn(ReturnRequest { id, lines, reason: None, within: Some(&FORTNIGHT) })
+        }));
         let accept = [true, false].map(|restock| ReturnVerdict::Accept { restock, with_shipping: true });
         let verdicts = accept.into_iter().chain([ReturnVerdict::Refuse { reason: "used" }]);
         changes.extend(verdicts.map(|verdict| Transition::ReceiveReturn(Receipt { id, verdict })));

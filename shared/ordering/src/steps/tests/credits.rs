@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::super::*;
-use super::{at, eur, sold, sums};
+use super::{FORTNIGHT, at, eur, sold, sums};
 
 /// One change, with the line and the units that it is about.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ fn take(whole: &WholeOrder, act: &Act, minute: i64) -> Step {
             let key = format!("{}", whole.returns.len()).parse().expect("a key");
             let id = ReturnId::of(&whole.order.order_id, &key);
             let lines = [units(line, *count)];
-            let request = ReturnRequest { id: &id, lines: &lines, reason: None, within_days: Some(14) };
+            let request = ReturnRequest { id: &id, lines: &lines, reason: None, within: Some(&FORTNIGHT) };
             request_return(whole, request, at(minute))
         }
         Act::Receive(which, verdict) => {
@@ -161,7 +161,7 @@ proptest! {
         });
         let rest: Vec<_> = rest.collect();
         let id = ReturnId::of(&whole.order.order_id, &"the rest".parse().expect("a key"));
-        let request = ReturnRequest { id: &id, lines: &rest, reason: None, within_days: None };
+        let request = ReturnRequest { id: &id, lines: &rest, reason: None, within: None };
         if !rest.is_empty() && let Step::To(next) = request_return(&whole, request, at(1)) {
             whole = *next;
         }

@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 
 use super::super::*;
 use super::access::undeclared;
-use super::{at, sold};
+use super::{FORTNIGHT, at, sold};
 
 mod books;
 
@@ -262,7 +262,7 @@ impl Shop {
                 let key = format!("key {}", self.whole.returns.len()).parse().expect("a key");
                 let id = ReturnId::of(&self.whole.order.order_id, &key);
                 let lines = [self.units(line, units)];
-                let request = ReturnRequest { id: &id, lines: &lines, reason: None, within_days: Some(14) };
+                let request = ReturnRequest { id: &id, lines: &lines, reason: None, within: Some(&FORTNIGHT) };
                 self.change(Transition::RequestReturn(request));
             }
             Happens::Receive { which, verdict } => {

@@ -4,7 +4,7 @@ use key_schema::entity::{LineUnits, Order, Shortfall};
 use key_schema::value::{ReturnId, Timestamp};
 
 use super::super::*;
-use super::{at, sold};
+use super::{FORTNIGHT, at, sold};
 
 fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
@@ -30,7 +30,7 @@ fn id(key: &str) -> ReturnId {
 }
 
 fn ask(whole: &WholeOrder, key: &str, lines: &[LineUnits], now: &str) -> Step {
-    let request = ReturnRequest { id: &id(key), lines, reason: None, within_days: Some(14) };
+    let request = ReturnRequest { id: &id(key), lines, reason: None, within: Some(&FORTNIGHT) };
     request_return(whole, request, time(now))
 }
 
@@ -48,8 +48,31 @@ fn a_customer_may_withdraw_until_the_end_of_the_last_day_and_staff_at_any_time()
     let late = ask(&whole, "k", &[units("p0", 1)], "2026-12-07T00:00:00Z");
     assert_eq!(late, Step::Deny(Denial::TooLate { last_day }));
     let lines = [units("p0", 1)];
-    let by_staff = ReturnRequest { id: &id("k"), lines: &lines, reason: None, within_days: None };
+    let by_staff = ReturnRequest { id: &id("k"), lines: &lines, reason: None, within: None };
     assert!(matches!(request_return(&whole, by_staff, time("2027-11-22T00:00:00Z")), Step::To(_)));
+}
+
+/// Delivered at 00:30 in Berlin, an order has the whole of its last day there, however long the days in between are.
+#[test]
+fn days_end_at_midnight_of_the_shop() {
+    let placed = sold(&[(3, 100), (1, 50)], 350, &[350]);
+    let shipped = to(advance(&placed, OrderStatus::Shipped, false, at(1)));
+    let within = Withdrawal { days: 14, zone: "Europe/Berlin".parse().expect("a zone") };
+    let lines = [units("p0", 1)];
+    for (delivered, last_moment, last_day) in [
+        ("2027-01-09T23:30:00Z", "2027-01-24T22:59:59.999Z", "2027-01-24"),
+        // Clocks go forward on 28 March, and back on 31 October.
+        ("2027-03-19T23:30:00Z", "2027-04-03T21:59:59.999Z", "2027-04-03"),
+        ("2027-10-19T22:30:00Z", "2027-11-03T22:59:59.999Z", "2027-11-03"),
+    ] {
+        let whole = to(advance(&shipped, OrderStatus::Delivered, false, time(delivered)));
+        let id = ReturnId::of(&whole.order.order_id, &"k".parse().expect("a key"));
+        let request = ReturnRequest { id: &id, lines: &lines, reason: None, within: Some(&within) };
+        assert!(matches!(request_return(&whole, request, time(last_moment)), Step::To(_)), "{delivered}");
+        let last_day = last_day.parse().expect("a day");
+        let late = request_return(&whole, request, time(last_moment).plus_seconds(1));
+        assert_eq!(late, Step::Deny(Denial::TooLate { last_day }), "{delivered}");
+    }
 }
 
 #[test]
