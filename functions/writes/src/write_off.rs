@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/write-offs", Scope::
     .summary(
         "Decide, once, that the shop goes without the money that it misses of a paid order: the authorization \
              lapsed, a dispute was lost, somebody refunded the payment in the provider's dashboard, or the provider \
-             refuses the capture. The order can then be shipped.",
+             refuses the capture. The order can then be shipped. If nothing is missing, nothing changes.",
     )
     .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition])
     .access(table::INVOICE)

@@ -128,7 +128,7 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
 }
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
-/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If all of it is written off,
+/// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is missing,
 /// nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing.
 pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
@@ -139,7 +139,8 @@ pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
         }
         Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
         _ if whole.order.status == OrderStatus::Pending => Step::Refuse,
-        _ if card.written_off > 0 && amount.is_none_or(|amount| amount.amount() == card.written_off) => Step::Stay,
+        Some(Work::Dispute) => Step::Deny(Denial::OpenPayment(Work::Dispute)),
+        _ if amount.is_none_or(|amount| amount.amount() == card.written_off) => Step::Stay,
         _ => Step::Deny(Denial::OtherAmount(Money::nearest(0, card.amount.currency()))),
     }
 }
