@@ -114,7 +114,9 @@ enum Divider {
 impl Divider {
     fn of(letter: char) -> Option<Self> {
         match letter {
-            '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => Some(Self::Hyphen),
+            '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => {
+                Some(Self::Hyphen)
+            }
             // Characters without width look like nothing.
             '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => Some(Self::Blank),
             '.' | '/' | '\\' | '|' | '\u{b7}' | '\u{2022}' | '\u{2044}' | '\u{2215}' | '\u{ff0e}' | '\u{ff0f}' => {
@@ -127,8 +129,7 @@ impl Divider {
 
 /// The zeros of other scripts, each followed by its other digits: full-width, Arabic, Persian, Devanagari, Bengali, Thai, and
 /// five mathematical ones.
-const ZEROS: [u32; 11] =
-    [0xff10, 0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6];
+const ZEROS: [u32; 11] = [0xff10, 0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6];
 
 /// The digit that this letter stands for.
 fn digit(letter: char) -> Option<char> {

@@ -108,7 +108,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             (Item::Stock(stock), "FirstCell(First)") => {
                 let recalled = Stock { price_version: MARK, recalled: true, ..stock.clone() };
                 rare.push(image("FirstCell(Recalled)", recalled));
-                let marks = Stock { price_version: MARK, put_backs: MARK, transferred: -7, ..stock };
+                let marks = Stock { price_version: MARK, put_backs: MARK, transferred: -7, held_by_guests: 7, ..stock };
                 rare.push(image("FirstCell(Marked)", marks));
             }
             (Item::StockCell(cell), "StockCell(First)") => {

@@ -130,6 +130,7 @@ impl Parts {
                 recalled: number % 2 == 1,
                 put_backs: number / 3,
                 transferred: -number.cast_signed(),
+                held_by_guests: number.cast_signed() / 5,
             }),
             Item::StockCell(StockCell {
                 product_id: product_id(),
