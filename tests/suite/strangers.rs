@@ -136,17 +136,14 @@ const BY_ACCOUNT: [(&str, &str); 1] =
 #[test]
 fn each_route_that_answers_a_guess_is_limited() {
     let reads = [Action::BatchGetItem, Action::GetItem, Action::Query];
-    let guessed = [
-        Access::batch_get::<Discount>(),
-        Access::batch_get::<GiftCard>(),
-        Access::update::<Guest>().of_partitions(GUESTS),
-    ];
+    let guessed = [Access::batch_get::<Discount>(), Access::batch_get::<GiftCard>()];
     let guessed = guessed.map(|access| leading_keys(&access, Layout::V1));
     let mut answering = BTreeSet::new();
     for route in local::functions::routes().filter(|route| route.route.scope != Scope::Admin) {
         let answers = |access: &Access| {
-            let is_read = reads.contains(&access.action) || access.partition == GUESTS;
-            is_read && guessed.contains(&leading_keys(access, Layout::V1))
+            // A claim compares the guest's address. Reading a guest by the id compares nothing.
+            let is_compared = access.partition == GUESTS && access.action == Action::UpdateItem;
+            is_compared || reads.contains(&access.action) && guessed.contains(&leading_keys(access, Layout::V1))
         };
         if accesses(route).any(answers) {
             let name = route.function.name();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use table::{Budget, Condition, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
 
-use crate::place_guest_order::are_served;
+use crate::guests::are_served;
 
 pub const ROUTE: Route = Route::post("/guests", Scope::Public)
     .summary(

@@ -5,6 +5,7 @@ use key_schema::value::IdempotencyKey;
 use ordering::{Basket, Guests, MOST_GUEST_LINES, NewOrder, OrderRequest, Orders, PlacingOutcome, WaitingRoom};
 use table::Budget;
 
+use crate::guests::are_served;
 use crate::place_order::{self, Placed};
 
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
@@ -68,14 +69,5 @@ pub async fn handle(
         Some(PlacingOutcome::Rejected(rejection)) => Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => Err(untaxed.into()),
         _ => Err(Problem::throttled("customers wait in the queue, or there is no capacity")),
-    }
-}
-
-/// Refuses guests in a shop that serves none.
-pub(crate) fn are_served(Guests(are_served): Guests) -> Answer<()> {
-    if are_served {
-        Ok(())
-    } else {
-        Err(Problem::new(Kind::Forbidden, "This shop takes orders of customers only. Sign up."))
     }
 }

@@ -118,7 +118,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             (Item::Discount(code), "Discount(First)") => {
                 let (from, to) = (Some(code.created_at), Some(later()));
                 rare.push(image("Discount(Uncounted)", Discount { max_uses: None, from, to, ..code.clone() }));
-                let revoked = Discount { revoked: true, version: MARK, ..code.clone() };
+                let revoked = Discount { revoked: true, version: MARK, held_by_guests: 7, ..code.clone() };
                 rare.push(image("Discount(Revoked)", revoked));
                 let category = Some("cups".parse().expect("a category"));
                 rare.push(image("Discount(OfCategory)", Discount { category, ..code.clone() }));
