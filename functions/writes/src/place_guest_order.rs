@@ -10,7 +10,7 @@ use crate::place_order::{self, Placed};
 
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .summary("Place an order of a guest: at most 10 lines. The guest's first order keeps the guest for good.")
-    .limit(3, 6)
+    .limit(2, 4)
     .refuses(&[
         Kind::Forbidden,
         Kind::NotFound,
