@@ -177,6 +177,7 @@ const SHARED: [&str; 9] = [
     "lib.rs",
     "main.rs",
     "optimistic.rs",
+    "guests.rs",
     "owner.rs",
     "settings.rs",
     "units.rs",

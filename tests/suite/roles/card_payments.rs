@@ -65,9 +65,13 @@ async fn of_a_guest(shop: &Shop) {
     let id = crate::guests::introduce(shop, secret, guest).await.expect(201)["guestId"].clone();
     let id = id.as_str().expect("an id");
     assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", id).await.status, 204);
+    shop.gift_card("CARD-OF-A-GUEST", 1).await;
     let order = async |key: &str| {
         let mut body = things(1);
         body["discountCode"] = json!("TEN");
+        if key == "by bank" {
+            body["giftCards"] = json!(["CARD-OF-A-GUEST"]);
+        }
         let headers = [("guest-secret", secret), ("idempotency-key", key)];
         let path = format!("/guests/{id}/orders");
         shop.nobody().send(Method::POST, &path, &headers, Some(body.to_string())).await.expect(201)
