@@ -265,6 +265,7 @@ impl Parts {
                 to: self.until,
                 max_uses: self.until.map(|_| u32::MAX),
                 uses: self.quantity.get(),
+                held_by_guests: number.cast_signed() / 7,
                 revoked: self.until.is_some(),
                 version: number,
                 created_at: at,
