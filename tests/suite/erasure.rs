@@ -125,3 +125,27 @@ async fn an_order_that_waits_while_its_customer_is_erased_is_refused() {
     assert_eq!(shop.available("thing").await, 100);
     invariants::hold(&shop).await;
 }
+
+/// However many orders a customer has, each request goes on where the one before it stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_that_was_interrupted_goes_on_and_reads_no_order_twice() {
+    const ORDERS: usize = 30;
+    let shop = shop().await;
+    let ada = shop.customer("ada");
+    for number in 0..ORDERS {
+        let order = ada.order(&format!("k{number}"), things(1)).await.expect(201);
+        cancel(&ada, &order, "no reason").await;
+    }
+    let commits =
+        |calls: &[devstack::fault_proxy::Call]| calls.iter().filter(|call| call.action == "TransactWriteItems").count();
+    let fault = || Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
+    shop.fault_proxy().inject_after(11, commit(), fault(), 1);
+    assert_eq!(erase(&ada, "ada").await.status, 500);
+    shop.fault_proxy().take_calls();
+    assert_eq!(erase(&ada, "ada").await.status, 204);
+    let done = commits(&shop.fault_proxy().take_calls());
+    assert!((1..=ORDERS - 10).contains(&done), "{done} orders were left");
+    assert_eq!(erase(&ada, "ada").await.status, 204);
+    let calls = shop.fault_proxy().take_calls();
+    assert!(calls.len() < 5 && commits(&calls) == 0, "{calls:?}");
+}

@@ -1,8 +1,9 @@
 //! Guests: orders without an account. A guest is whoever has the secret.
 
+use devstack::fault_proxy::WriteLimit;
 use shop::log::Log;
 use shop::queue::drain_source;
-use shop::until_some;
+use shop::set_everywhere;
 
 use crate::history::{copied, exported, imported, open};
 use crate::prelude::*;
@@ -164,22 +165,31 @@ async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
+/// The queue and the waiting room are of customers.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guests_order_waits_in_the_queue_like_any_other() {
-    let shop = Shop::open_with(|template| drain_source(template).enabled = true).await;
+async fn a_guests_order_never_waits_in_the_queue() {
+    let shop = Shop::open_with(|template| {
+        drain_source(template).enabled = false;
+        set_everywhere(template, "WAITING_ROOM_ORDERS", "1");
+    })
+    .await;
+    shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
     introduce(&shop, SECRET, grace()).await.expect(201);
     let headers = [("guest-secret", SECRET), ("idempotency-key", "k"), ("prefer", "respond-async")];
     let orders = format!("/guests/{ID}/orders");
-    let accepted = shop.nobody().send(Method::POST, &orders, &headers, Some(things(1).to_string())).await;
-    assert_eq!(accepted.status, 202, "{}", accepted.body);
-    let location = accepted.header("location").expect("a location").to_owned();
-    ask(&shop, OTHER_SECRET, Method::GET, &location).await.problem(Kind::NotFound);
-    let look = async || Some(ask(&shop, SECRET, Method::GET, &location).await.expect(200));
-    let placed =
-        until_some("it no longer waits", async || look().await.filter(|order| order["status"] != "QUEUED")).await;
-    assert_eq!((&placed["status"], &placed["customerId"]), (&json!("PENDING"), &json!(ID)));
-    assert!(guest_item(&shop).await["expiresAt"].is_null());
+    let send = async || shop.nobody().send(Method::POST, &orders, &headers, Some(things(1).to_string())).await;
+    let placed = send().await.expect(201);
+    for key in ["one", "other"] {
+        order_later(&shop.customer("ada"), key, things(1)).await;
+    }
+    // An environment believes the length of the queue for a second.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    order(&shop, SECRET, "late", things(1)).await.problem(Kind::Throttled);
+    assert_eq!(send().await.expect(201), placed, "an order that is placed is there");
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    order(&shop, SECRET, "no capacity", things(1)).await.problem(Kind::Throttled);
+    assert_eq!(shop.queued().await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

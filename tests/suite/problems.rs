@@ -144,6 +144,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         to: "2000-01-01".parse().ok(),
         max_uses: None,
         uses: 0,
+        held_by_guests: 0,
         revoked: false,
         version: 1,
         created_at: Timestamp::now(),

@@ -174,11 +174,11 @@ async fn if_the_views_of_a_product_cannot_be_counted_those_of_the_others_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_has_1_to_50_views() {
+async fn a_request_has_1_to_20_views() {
     let shop = Shop::open().await;
     let before = shop.dump().await;
     view_all(&shop, json!({ "products": [] })).await.problem(Kind::Validation);
-    view_all(&shop, json!({ "products": vec!["none"; 51] })).await.problem(Kind::TooLarge);
-    view_all(&shop, json!({ "products": vec!["none"; 50] })).await.expect(204);
+    view_all(&shop, json!({ "products": vec!["none"; 21] })).await.problem(Kind::TooLarge);
+    view_all(&shop, json!({ "products": vec!["none"; 20] })).await.expect(204);
     assert_eq!(shop.dump().await, before);
 }

@@ -36,8 +36,7 @@ pub use drain::Drain;
 use drain::{Batch, Work};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] =
-    &[ordering::PLACE, ordering::PLACE_FOR_CUSTOMER, ordering::PLACE_FOR_GUEST, ordering::PLACE_WAITING];
+pub const ACCESS: &[&[Access]] = &[ordering::PLACE, ordering::PLACE_FOR_CUSTOMER, ordering::PLACE_WAITING];
 
 /// The function's permissions on the queues, and on the secret of the tax engine.
 pub const GRANTS: &[Grant] = &[

@@ -45,6 +45,7 @@ pub struct Expirer {
     cashier: Cashier,
     shards: StatusShards,
     pay_within_minutes: u32,
+    guest_pay_within_minutes: u32,
     pay_later: PayLater,
 }
 
@@ -55,6 +56,7 @@ impl FromEnvironment for Expirer {
             cashier: Cashier::from_environment(environment)?,
             shards: StatusShards::from_environment(environment)?,
             pay_within_minutes: environment.number("PAY_WITHIN_MINUTES", 1..=100_000)?,
+            guest_pay_within_minutes: environment.number("GUEST_PAY_WITHIN_MINUTES", 1..=100_000)?,
             pay_later: PayLater::from_environment(environment)?,
         })
     }
@@ -88,7 +90,8 @@ impl Expirer {
     /// Cancels the pending orders whose time is over. Returns whether it reached the end of their list.
     async fn unpaid(&self, end: Instant, report: &mut Report) -> Result<bool, Error> {
         let (deadline, deadline_later) = (self.deadline(0), self.deadline(self.pay_later.days));
-        let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
+        let of_guests = Timestamp::now().minus_seconds(self.guest_pay_within_minutes * 60).max(deadline);
+        let placed = TimeRange::parse(None, Some(&of_guests.to_string()))?;
         let shards = in_shards(self.shards.0, |shard| ORDERS_OF_STATUS.ask((&OrderStatus::Pending, &shard, &placed)));
         let mut pending = self.reader.sweep(&shards, PAGE_SIZE);
         while let Some(Swept { items, unreadable }) = pending.next().await? {
@@ -97,7 +100,11 @@ impl Expirer {
                 if Instant::now() >= end {
                     return Ok(false);
                 }
-                let deadline = if order.pay_later { deadline_later } else { deadline };
+                let deadline = match order {
+                    _ if order.pay_later => deadline_later,
+                    _ if order.customer_id.is_guest() => of_guests,
+                    _ => deadline,
+                };
                 if order.placed_at > deadline {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! `GET /guests/{guestId}/orders/{orderId}`: one order of a guest, which is placed, queued or rejected.
+//! `GET /guests/{guestId}/orders/{orderId}`: one order of a guest.
 
 use http_api::{Answer, Example, Json, Kind, OrderStateView, OwnGuest, Path, Pollable, Route, Scope};
 use key_schema::access::Access;
@@ -9,7 +9,8 @@ use table::{Budget, Reader};
 use crate::get_order;
 
 pub const ROUTE: Route = Route::get("/guests/{guestId}/orders/{orderId}", Scope::Public)
-    .summary("An order of a guest, like that of a customer; or its state, if it is queued or was rejected.")
+    .summary("An order of a guest, like that of a customer.")
+    .limit(100, 200)
     .refuses(&[Kind::NotFound])
     .access(&[Access::query(ORDER_BY_ID)])
     .example(

@@ -12,6 +12,7 @@ use table::{Budget, Reader};
 pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
     .summary("A product.")
     .shared(Lifetime::Product)
+    .limit(150, 300)
     .refuses(&[Kind::NotFound])
     .access(&[Access::query(PRODUCT_BY_ID)])
     .access(stock::READ)

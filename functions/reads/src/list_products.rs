@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
     .summary("The products of a category, sorted by product id; or all products, sorted by category and product id.")
     .shared(Lifetime::List)
+    .limit(40, 80)
     .access(&[Access::query(PRODUCTS_OF_CATEGORY), Access::query(PRODUCTS_OF_SHOP)])
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 

@@ -13,6 +13,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}/variants", Scope::Pub
         "The variants of a product, with their attributes, sorted by product id. Also those that no other list has.",
     )
     .shared(Lifetime::List)
+    .limit(35, 70)
     .access(&[Access::query(VARIANTS_OF_PRODUCT)])
     .example(Example::at("09:53:50").path("espresso-cup").query("limit=20"));
 

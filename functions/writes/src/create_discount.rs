@@ -73,6 +73,7 @@ pub async fn handle(
         to: new.to,
         max_uses: new.max_uses,
         uses: 0,
+        held_by_guests: 0,
         revoked: false,
         version: 1,
         created_at: now,

@@ -4,9 +4,12 @@ use http_api::{Answer, Created, Example, GuestView, Json, Kind, Problem, Replaya
 use key_schema::access::{Access, GUESTS};
 use key_schema::entity::Guest;
 use key_schema::value::{EmailAddress, GuestSecret, Name, Timestamp};
+use ordering::Guests;
 use serde::Deserialize;
 use table::{Budget, Condition, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
+
+use crate::guests::are_served;
 
 pub const ROUTE: Route = Route::post("/guests", Scope::Public)
     .summary(
@@ -14,7 +17,7 @@ pub const ROUTE: Route = Route::post("/guests", Scope::Public)
              the secret sees the guest's orders. A guest who orders nothing is forgotten after seven days.",
     )
     .limit(50, 100)
-    .refuses(&[Kind::AlreadyExists])
+    .refuses(&[Kind::AlreadyExists, Kind::Forbidden])
     .access(&[Access::put::<Guest>().of_partitions(GUESTS)])
     .example(
         Example::at("09:54:00")
@@ -32,11 +35,12 @@ pub struct Introduction {
 
 /// The guest's id is the hash of the secret, so the same request again means the same guest.
 pub async fn handle(
-    table: Writer,
+    (table, guests): (Writer, Guests),
     secret: GuestSecret,
     Json(Introduction { email, name }): Json<Introduction>,
     budget: Budget,
 ) -> Answer<Created<Json<GuestView>>> {
+    are_served(guests)?;
     let guest = Guest::new(secret.guest_id(), email, name.into(), Timestamp::now());
     let is_free = Condition::new("attribute_not_exists(#PK) OR #expiresAt <= :now");
     let is_free = is_free.value(":now", guest.created_at.as_second())?;

@@ -2,11 +2,15 @@
 
 mod forgetting;
 
+use std::collections::BTreeMap;
+
 use futures_util::future::try_join_all;
 use http_api::{Answer, Example, Kind, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::{Access, GUESTS};
-use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, UsernameClaim};
-use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, OrderState, Query};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, EmailClaim, Guest, Order, UsernameClaim, WholeOrder};
+use key_schema::layout::{
+    CUSTOMER_BY_ID, INVOICES_OF_CUSTOMER, InCustomer, InOrder, ORDER_BY_ID, ORDERS_OF_CUSTOMER, OrderState, Query,
+};
 use key_schema::value::{CustomerId, OrderId, TimeRange, Timestamp};
 use table::{Budget, Cause, Commit, Error, Reader, Writer};
 
@@ -21,6 +25,7 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     .refuses(&[Kind::NotFound, Kind::OpenOrders])
     .access(&[
         Access::query(CUSTOMER_BY_ID),
+        Access::query(INVOICES_OF_CUSTOMER),
         Access::query(ORDERS_OF_CUSTOMER),
         Access::query(ORDER_BY_ID),
         Access::put::<Customer>().in_transactions(),
@@ -32,6 +37,9 @@ pub const ROUTE: Route = Route::delete("/customers/{customerId}", Scope::Shop)
     ])
     .access(forgetting::OF_ORDER)
     .example(Example::at("09:59:00").path("ada"));
+
+/// The orders on one page of a list.
+const PAGE: u8 = 100;
 
 /// The orders that are read at the same time.
 const AT_ONCE: usize = 10;
@@ -50,7 +58,7 @@ pub async fn handle((table, writer): (Reader, Writer), OwnCustomer(id): OwnCusto
     } else {
         erasure.erase_profile().await?;
     }
-    refuse_if_any(erasure.unfinished(Step::Forget).await?)
+    refuse_if_any(erasure.forget().await?)
 }
 
 fn refuse_if_any(unfinished: Vec<OrderId>) -> Answer<()> {
@@ -61,15 +69,6 @@ fn refuse_if_any(unfinished: Vec<OrderId>) -> Answer<()> {
                   settled.";
     let named: Vec<_> = unfinished.into_iter().take(MOST_NAMED).collect();
     Err(Problem::new(Kind::OpenOrders, detail).with("orders", named))
-}
-
-/// What is done with each order that is finished.
-#[derive(Clone, Copy)]
-enum Step {
-    /// Nothing.
-    Look,
-    /// Its items forget what was written about the person.
-    Forget,
 }
 
 /// An erasure in progress.
@@ -91,14 +90,14 @@ impl Erasure {
                 return Ok(());
             }
             let guests = self.claimed(&profile).await?;
-            let mut unfinished = self.unfinished(Step::Look).await?;
+            let mut unfinished = self.unfinished().await?;
             for guest in &guests {
-                unfinished.extend(guest.unfinished(Step::Look).await?);
+                unfinished.extend(guest.unfinished().await?);
             }
             refuse_if_any(unfinished)?;
             for guest in &guests {
                 guest.delete_guest().await?;
-                refuse_if_any(guest.unfinished(Step::Forget).await?)?;
+                refuse_if_any(guest.forget().await?)?;
             }
             // A claim in the meantime has changed the profile.
             match self.writer.commit(forgetting::of_customer(&profile, Timestamp::now())?, self.budget).await? {
@@ -140,7 +139,7 @@ impl Erasure {
             let items = self.table.collection(&CUSTOMER_BY_ID.ask(&self.id)).await?;
             let Some(guest) = InCustomer::guest(&items) else { return Ok(was_there) };
             was_there = true;
-            refuse_if_any(self.unfinished(Step::Look).await?)?;
+            refuse_if_any(self.unfinished().await?)?;
             if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
                 return Ok(true);
             }
@@ -161,15 +160,42 @@ impl Erasure {
         }))
     }
 
-    /// Takes the step for each order of the customer, and returns the unfinished ones. The list of orders is eventually
-    /// consistent.
-    async fn unfinished(&self, step: Step) -> Result<Vec<OrderId>, Error> {
+    /// The unfinished orders, by the lists of orders and invoices. The lists are eventually consistent, and cost little for
+    /// each order: what they miss, [`forget`](Self::forget) finds.
+    async fn unfinished(&self) -> Result<Vec<OrderId>, Error> {
+        let (mut cards, mut position) = (BTreeMap::new(), None);
+        loop {
+            let invoices = INVOICES_OF_CUSTOMER.ask((&self.id, &TimeRange::default()));
+            let (invoices, stopped) = self.table.after(&invoices, position.as_deref(), PAGE).await?;
+            let with_card = invoices.into_iter().filter(|invoice| invoice.card().is_some());
+            cards.extend(with_card.map(|invoice| (invoice.order_id, invoice.payments)));
+            let Some(stopped) = stopped else { break };
+            position = Some(stopped);
+        }
         let (mut unfinished, mut position) = (Vec::new(), None);
         loop {
-            let (orders, stopped) = self.table.after(&self.orders(), position.as_deref(), 100).await?;
-            let ids: Vec<OrderId> = orders.into_iter().map(|order| order.order_id).collect();
+            let (orders, stopped) = self.table.after(&self.orders(), position.as_deref(), PAGE).await?;
+            for order in orders {
+                let payments = cards.remove(&order.order_id).unwrap_or_default();
+                let whole = WholeOrder::new(order, Vec::new(), payments);
+                unfinished.extend(forgetting::is_unfinished(&whole).then_some(whole.order.order_id));
+            }
+            let Some(stopped) = stopped else { return Ok(unfinished) };
+            position = Some(stopped);
+        }
+    }
+
+    /// Makes each finished order of the customer forget what was written about the person, and returns the unfinished
+    /// ones. An order that has forgotten says so, and is not read again: so however many orders there are, a request goes on
+    /// where the one before it stopped.
+    async fn forget(&self) -> Result<Vec<OrderId>, Error> {
+        let (mut unfinished, mut position) = (Vec::new(), None);
+        loop {
+            let (orders, stopped) = self.table.after(&self.orders(), position.as_deref(), PAGE).await?;
+            let is_left = |order: &Order| !order.erased || !order.status.is_terminal() || !order.returning.is_empty();
+            let ids: Vec<OrderId> = orders.into_iter().filter(is_left).map(|order| order.order_id).collect();
             for some in ids.chunks(AT_ONCE) {
-                let open = try_join_all(some.iter().map(|order| self.take(step, order))).await?;
+                let open = try_join_all(some.iter().map(|order| self.forget_order(order))).await?;
                 let open = some.iter().zip(open).filter(|(_, is_open)| *is_open);
                 unfinished.extend(open.map(|(order, _)| order.clone()));
             }
@@ -178,8 +204,8 @@ impl Erasure {
         }
     }
 
-    /// Takes the step for an order. Returns whether the order is unfinished. Then it keeps everything.
-    async fn take(&self, step: Step, order: &OrderId) -> Result<bool, Error> {
+    /// Makes an order forget. Returns whether the order is unfinished. Then it keeps everything.
+    async fn forget_order(&self, order: &OrderId) -> Result<bool, Error> {
         let mut retries = self.budget.retries();
         loop {
             let items = self.table.collection(&ORDER_BY_ID.ask(order)).await?;
@@ -189,10 +215,9 @@ impl Erasure {
                 // Read again.
                 Err(_) => None,
             };
-            match (is_finished, step) {
-                (Some(false), _) => return Ok(true),
-                (Some(true), Step::Look) => return Ok(false),
-                (Some(true), Step::Forget) => {
+            match is_finished {
+                Some(false) => return Ok(true),
+                Some(true) => {
                     let writes = items.into_iter().map(forgetting::of_order).filter_map(Result::transpose);
                     let writes = writes.collect::<Result<Vec<_>, _>>()?;
                     if writes.is_empty() {
@@ -203,7 +228,7 @@ impl Erasure {
                         continue;
                     }
                 }
-                (None, _) => {}
+                None => {}
             }
             pause(&mut retries, "order").await?;
         }

@@ -3,6 +3,7 @@
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 mod changed;
+mod guests;
 mod image_change;
 mod optimistic;
 mod settings;

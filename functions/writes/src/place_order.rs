@@ -6,7 +6,7 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
-use key_schema::value::{CustomerId, IdempotencyKey};
+use key_schema::value::IdempotencyKey;
 use ordering::{
     Acceptance, Basket, BasketError, Intake, NewOrder, NotAccepted, OrderRequest, Orders, PayLater, PlacingOutcome,
     WaitingRoom,
@@ -74,32 +74,19 @@ pub struct Deps {
 lambda::from_environment!(Deps { orders, intake, waiting_room, pay_later });
 
 pub(crate) type Placed = Created<Json<OrderView>>;
-pub(crate) type Waiting = Accepted<Json<QueuedOrderView>>;
+type Waiting = Accepted<Json<QueuedOrderView>>;
 
 pub async fn handle(
-    deps: Deps,
+    Deps { orders, intake, waiting_room, pay_later }: Deps,
     caller: Caller,
     key: IdempotencyKey,
-    prefers: PrefersAsync,
-    Json(order): Json<NewOrder>,
-    budget: Budget,
-) -> Answer<Either<Placed, Waiting>> {
-    place(deps, (caller.id, key), prefers, order, "", budget).await
-}
-
-/// Places an order of this customer or guest, at once or through the queue. The path of the order is `/orders/{orderId}`
-/// after `under`.
-pub(crate) async fn place(
-    Deps { orders, intake, waiting_room, pay_later }: Deps,
-    (customer, key): (CustomerId, IdempotencyKey),
     PrefersAsync(prefers_later): PrefersAsync,
-    order: NewOrder,
-    under: &str,
+    Json(order): Json<NewOrder>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
     pay_later_is_offered(&order, pay_later)?;
     let basket = Basket::try_from(order).map_err(not_a_basket)?;
-    let request = OrderRequest { customer, key, basket };
+    let request = OrderRequest { customer: caller.id, key, basket };
     let wait = waiting_room.wait(&request.basket).await;
     // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
     let is_for_later = prefers_later || wait.is_some() && request.basket.order().expected_total.is_some();
@@ -118,8 +105,8 @@ pub(crate) async fn place(
         outcome => outcome?,
     };
     let max_total = match outcome {
-        Some(PlacingOutcome::Placed(order)) => return Ok(Either::A(placed(order, under, Replayable::first))),
-        Some(PlacingOutcome::Replayed(order)) => return Ok(Either::A(placed(order, under, Replayable::again))),
+        Some(PlacingOutcome::Placed(order)) => return Ok(Either::A(placed(order, "", Replayable::first))),
+        Some(PlacingOutcome::Replayed(order)) => return Ok(Either::A(placed(order, "", Replayable::again))),
         Some(PlacingOutcome::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => return Err(untaxed.into()),
         Some(PlacingOutcome::Waits { max_total }) => Some(max_total),
@@ -139,12 +126,17 @@ pub(crate) async fn place(
         Acceptance::Replayed(queued) => (queued, Replayable::again),
         Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
     };
-    let location = format!("{under}/orders/{}", queued.order_id);
+    let location = format!("/orders/{}", queued.order_id);
     let preference = prefers_later.then_some(PrefersAsync::NAME);
     Ok(Either::B(Accepted { location, preference, wait, answer: answer(Json(queued.into())) }))
 }
 
-fn placed(order: WholeOrder, under: &str, answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>) -> Placed {
+/// The answer. The path of the order is `/orders/{orderId}` after `under`.
+pub(crate) fn placed(
+    order: WholeOrder,
+    under: &str,
+    answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>,
+) -> Placed {
     let location = format!("{under}/orders/{}", order.order.order_id);
     Created { location, answer: answer(Json(order.into())) }
 }

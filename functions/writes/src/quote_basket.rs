@@ -8,6 +8,7 @@ use crate::place_order::{REFUSES, not_a_basket};
 
 pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .summary("Answer what an order would cost, without placing it.")
+    .limit(20, 40)
     .refuses(REFUSES)
     .access(ordering::QUOTE)
     .grants(&[ordering::READ_TAX_SECRET])

@@ -12,7 +12,7 @@ use crate::views::{self, Counter, Views};
 
 pub const ROUTE: Route = Route::post("/views", Scope::Public)
     .summary("Count views of products, for example those that a page collected. Unknown products are left out.")
-    .limit(50, 100)
+    .limit(10, 20)
     .access(views::COUNT)
     .access(&[Access::put::<ViewMark>()])
     .after(&["get-product-stats"])
@@ -22,14 +22,14 @@ pub const ROUTE: Route = Route::post("/views", Scope::Public)
     );
 
 /// The most views in a request. Anybody may send them, so one request cannot count for very much.
-const MOST_VIEWS: usize = 50;
+const MOST_VIEWS: usize = 20;
 
 /// Views of products.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViewedProducts {
     /// A product for each view.
-    #[schema(min_items = 1, max_items = 50)]
+    #[schema(min_items = 1, max_items = 20)]
     products: Vec<ProductId>,
     /// A random text that the visitor's browser has made up. With it, only the first view of each product and day is
     /// counted, and the request can be repeated. Without it, each view is counted, each time that the request is sent.

@@ -21,7 +21,7 @@ const SMALL: SampleSizes = SampleSizes {
 };
 
 /// Items about as large as the contract allows.
-const LARGE: SampleSizes = SampleSizes {
+pub const LARGE: SampleSizes = SampleSizes {
     id: 64,
     name: 800,
     description: 20_000,

@@ -41,6 +41,8 @@ pub(super) struct Accounts {
     pub(super) numbers: Numbers,
     /// For each discount code: the uses it has counted, less the uses found in orders.
     pub(super) uses: BTreeMap<DiscountCode, i64>,
+    /// For each product and each code: what guests hold unpaid as it is counted, less what their orders hold.
+    pub(super) held: BTreeMap<String, i64>,
     /// Claims by key: the customer who holds the claim, and the customer whose profile names it.
     pub(super) claims: BTreeMap<String, [Option<CustomerId>; 2]>,
     /// For each guest and each customer of whom one names the other: whether the guest does, and whether the customer does.
@@ -98,6 +100,7 @@ impl Accounts {
             taken: BTreeMap::new(),
             numbers: Numbers::default(),
             uses: BTreeMap::new(),
+            held: BTreeMap::new(),
             claims: BTreeMap::new(),
             guests: BTreeMap::new(),
             bounds: BTreeMap::new(),
@@ -145,6 +148,7 @@ impl Accounts {
                     (cells.declared, cells.price_version) = (Some(stock.cells.get()), stock.price_version);
                     cells.transferred += i128::from(stock.transferred);
                 }
+                self.hold(format!("product {}", stock.product_id), stock.held_by_guests);
                 self.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
             }
             Item::StockCell(cell) => {
@@ -152,7 +156,10 @@ impl Accounts {
                 cells.others.insert(cell.cell, (cell.price, cell.price_version));
                 cells.transferred += i128::from(cell.transferred);
             }
-            Item::Discount(discount) => *self.uses.entry(discount.code).or_default() += i64::from(discount.uses),
+            Item::Discount(discount) => {
+                self.hold(format!("discount {}", discount.code), discount.held_by_guests);
+                *self.uses.entry(discount.code).or_default() += i64::from(discount.uses);
+            }
             Item::GiftCard(card) => {
                 *self.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
             }
@@ -306,11 +313,21 @@ impl Accounts {
         for code in order.counted_codes().filter(|_| order.status != OrderStatus::Cancelled) {
             *self.uses.entry(code.clone()).or_default() -= 1;
         }
+        for line in lines {
+            self.hold(format!("product {}", line.product_id), -i64::from(order.held_units(line)));
+        }
+        for code in order.counted_codes().filter(|_| order.is_held_by_guest()) {
+            self.hold(format!("discount {code}"), -1);
+        }
         self.count(Aggregate::Customer(order.customer_id.clone()), order, &[]);
         self.count(Aggregate::Day(order.placed_at.day()), order, lines);
         for line in lines {
             self.count(Aggregate::Product(line.product_id.clone()), order, std::slice::from_ref(line));
         }
+    }
+
+    fn hold(&mut self, of: String, more: i64) {
+        *self.held.entry(of).or_default() += more;
     }
 
     fn count(&mut self, aggregate: Aggregate, order: &Order, lines: &[OrderLine]) {

@@ -89,6 +89,9 @@ impl Accounts {
         for (code, off) in std::mem::take(&mut self.uses) {
             self.balanced(off, || format!("discount {code}"), "uses counted beyond the orders that have it");
         }
+        for (of, off) in std::mem::take(&mut self.held) {
+            self.balanced(off, || of, "held by guests beyond their unpaid orders");
+        }
         for (series, fault) in std::mem::take(&mut self.numbers).faults() {
             self.breach(format!("series {series}"), fault);
         }

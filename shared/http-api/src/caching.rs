@@ -3,7 +3,7 @@
 //! A route that answers everybody alike says so in its declaration ([`Route::shared`]). No cache may keep the answers of
 //! any other route: they are about a customer or for the staff. Every answer to a GET has an entity tag.
 
-use http::header::{CACHE_CONTROL, VARY};
+use http::header::{CACHE_CONTROL, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, StatusCode};
 use lambda::{Environment, Misconfigured};
 use lambda_http::{Body, Response};
@@ -61,12 +61,13 @@ impl Caching {
         if reply.entity_tag().is_some_and(|tag| request.has(tag)) { reply.not_modified() } else { reply }
     }
 
-    /// Adds to the response who may keep it. That a product does not exist may be kept as long as the product: otherwise
+    /// Adds to the response who may keep it, and that its type is not to be guessed. That a product does not exist may be kept as long as the product: otherwise
     /// each request for it would reach the table.
     pub(crate) fn mark(&self, response: &mut Response<Body>) {
         let may_be_kept =
             matches!(response.status(), StatusCode::OK | StatusCode::NOT_MODIFIED | StatusCode::NOT_FOUND);
         let headers = response.headers_mut();
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         match &self.shared {
             Some(control) if may_be_kept => {
                 headers.insert(CACHE_CONTROL, control.clone());

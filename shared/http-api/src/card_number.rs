@@ -5,7 +5,7 @@
 //! one in each part of a request before it reads the part, and the problem names the place but not the number.
 //!
 //! A card number is a number of 13 to 19 digits that belongs to a card network and has a valid check digit (Luhn). It may
-//! be divided by single spaces and hyphens. Digits that are connected to letters, underscores or other digits are no card
+//! be divided by blanks, hyphens, dots and slashes of any kind, and its digits may be of another script: [`plain`]. Digits that are connected to letters, underscores or other digits are no card
 //! number, but a part of an id. Neither is an article number (EAN-13), a telephone number that begins with `+`, or the
 //! account in an IBAN that is divided by spaces. The fields of [`NUMBERS_OF_OTHERS`] may hold any number.
 
@@ -75,23 +75,94 @@ pub(crate) fn is_in_query(query: &str) -> bool {
 /// Whether a text contains a card number.
 pub(crate) fn is_in(text: &str) -> bool {
     let is_of_phrase = |letter: char| letter.is_ascii_alphanumeric() || " -_+".contains(letter);
-    may_be_in(text.as_bytes()) && text.split(|letter| !is_of_phrase(letter)).any(is_in_phrase)
+    may_be_in(text.as_bytes()) && plain(text).split(|letter| !is_of_phrase(letter)).any(is_in_phrase)
+}
+
+/// The text with ASCII digits, in which one blank or one hyphen divides groups of digits. A dot or a slash between digits is
+/// a blank. Before a letter they stay as they are: they end the digits.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().map(|letter| digit(letter).unwrap_or(letter)).peekable();
+    while let Some(letter) = letters.next() {
+        let Some(mut divider) = Divider::of(letter) else {
+            plain.push(letter);
+            continue;
+        };
+        let follows_digit = plain.ends_with(|before: char| before.is_ascii_digit());
+        let mut run = String::from(letter);
+        while let Some((next, more)) = letters.peek().and_then(|next| Some((*next, Divider::of(*next)?))) {
+            divider = divider.max(more);
+            run.push(next);
+            letters.next();
+        }
+        let is_between = follows_digit && letters.peek().is_some_and(char::is_ascii_digit);
+        match divider {
+            Divider::Hyphen => plain.push('-'),
+            Divider::Blank => plain.push(' '),
+            Divider::Mark if is_between => plain.push(' '),
+            Divider::Mark => plain.push_str(&run),
+        }
+    }
+    plain
+}
+
+/// What divides the groups of a number. Of several in a row, the greatest counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Divider {
+    Hyphen,
+    Blank,
+    /// A dot or a slash, which is often no divider.
+    Mark,
+}
+
+impl Divider {
+    fn of(letter: char) -> Option<Self> {
+        match letter {
+            '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => {
+                Some(Self::Hyphen)
+            }
+            // Characters without width look like nothing.
+            '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => Some(Self::Blank),
+            '.' | '/' | '\\' | '|' | '\u{b7}' | '\u{2022}' | '\u{2044}' | '\u{2215}' | '\u{ff0e}' | '\u{ff0f}' => {
+                Some(Self::Mark)
+            }
+            letter => letter.is_whitespace().then_some(Self::Blank),
+        }
+    }
+}
+
+/// The zeros of other scripts, each followed by its other digits: full-width, Arabic, Persian, Devanagari, Bengali, Thai, and
+/// five mathematical ones.
+const ZEROS: [u32; 11] = [0xff10, 0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6];
+
+/// The digit that this letter stands for.
+fn digit(letter: char) -> Option<char> {
+    if letter.is_ascii() {
+        return letter.is_ascii_digit().then_some(letter);
+    }
+    let value = ZEROS.iter().find_map(|zero| u32::from(letter).checked_sub(*zero).filter(|value| *value < 10))?;
+    char::from_digit(value, 10)
 }
 
 /// Whether this JSON text may contain a card number: it has 13 digits with nothing but separators in between, or an
 /// escape that may stand for a digit. Almost all bodies have neither, and are not parsed twice.
 fn may_be_in(text: &[u8]) -> bool {
-    let (mut digits, mut before) = (0, 0);
-    for &byte in text {
-        match byte {
-            b'0'..=b'9' if digits == LEAST_DIGITS - 1 => return true,
-            b'0'..=b'9' => digits += 1,
-            // The point of a number such as 4.111111111111111e15.
-            b' ' | b'-' | b'.' => {}
-            b'u' if before == b'\\' => return true,
+    // What is no text is no JSON either, and is refused later.
+    let Ok(text) = std::str::from_utf8(text) else { return true };
+    let (mut digits, mut before) = (0, ' ');
+    for letter in text.chars() {
+        match letter {
+            _ if digit(letter).is_some() => digits += 1,
+            'u' if before == '\\' => return true,
+            // An escape of a blank.
+            'n' | 'r' | 't' if before == '\\' => {}
+            _ if Divider::of(letter).is_some() => {}
             _ => digits = 0,
         }
-        before = byte;
+        if digits == LEAST_DIGITS {
+            return true;
+        }
+        before = letter;
     }
     false
 }

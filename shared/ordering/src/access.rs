@@ -14,9 +14,6 @@ pub use changes::*;
 
 /// Placing an order ([`Orders::place`](crate::Orders::place)).
 pub const PLACE: &[Access] = &[
-    Access::batch_get::<Customer>(),
-    Access::batch_get::<CustomerAddresses>(),
-    Access::batch_get::<CustomerStats>(),
     Access::batch_get::<Discount>(),
     Access::batch_get::<GiftCard>(),
     Access::batch_get::<Order>(),
@@ -60,11 +57,19 @@ pub const QUOTE: &[Access] = &[
 ];
 
 /// Placing an order of a customer, besides [`PLACE`].
-pub const PLACE_FOR_CUSTOMER: &[Access] =
-    &[Access::batch_get::<Cart>(), Access::check::<Customer>(), Access::update::<Cart>().in_transactions()];
+pub const PLACE_FOR_CUSTOMER: &[Access] = &[
+    Access::batch_get::<Cart>(),
+    Access::batch_get::<Customer>(),
+    Access::batch_get::<CustomerAddresses>(),
+    Access::batch_get::<CustomerStats>(),
+    Access::check::<Customer>(),
+    Access::update::<Cart>().in_transactions(),
+];
 
-/// Placing an order of a guest, besides [`PLACE`].
+/// Placing an order of a guest, besides [`PLACE`]. Nobody proved who the guest is, so it touches nothing of a customer.
 pub const PLACE_FOR_GUEST: &[Access] = &[
+    Access::batch_get::<CustomerAddresses>().of_partitions(GUESTS),
+    Access::batch_get::<CustomerStats>().of_partitions(GUESTS),
     Access::batch_get::<Guest>().of_partitions(GUESTS),
     Access::update::<Guest>().of_partitions(GUESTS).in_transactions(),
     Access::check::<Guest>().of_partitions(GUESTS),
@@ -74,6 +79,9 @@ pub const PLACE_FOR_GUEST: &[Access] = &[
 /// is written outside of a transaction.
 pub const PLACE_WAITING: &[Access] =
     &[Access::check::<QueuedOrder>(), Access::check::<Order>(), Access::update::<QueuedOrder>()];
+
+/// Asking how many orders wait ([`WaitingRoom`](crate::WaitingRoom)).
+pub const SEE_WAITING_ROOM: Grant = Grant::new(&["sqs:GetQueueAttributes"], "WriteQueue");
 
 /// Sending an order that waits ([`Intake`](crate::Intake)), and asking how many wait
 /// ([`WaitingRoom`](crate::WaitingRoom)).

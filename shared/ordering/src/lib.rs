@@ -30,8 +30,8 @@ pub use placing::drive::{NotQuoted, Orders, Quotes};
 pub use placing::quote::Quote;
 pub use placing::read::{ItemRead, ItemsRead};
 pub use placing::request::{
-    Basket, BasketError, MOST_CODES, MOST_GIFT_CARDS, MOST_LINES, NewOrder, OrderRequest, RequestedLine, SavedId,
-    ShipTo,
+    Basket, BasketError, MOST_CODES, MOST_GIFT_CARDS, MOST_GUEST_LINES, MOST_LINES, NewOrder, OrderRequest,
+    RequestedLine, SavedId, ShipTo,
 };
 pub use placing::tax_engine::{READ_TAX_SECRET, TaxEngine, TaxEngineError, TaxRequest, TaxResponse};
 pub use queued::intake::{Acceptance, Intake, NotAccepted, queueing};
@@ -39,5 +39,6 @@ pub use queued::message::{OrderMessage, UnreadableMessage};
 pub use queued::refuse::{RefusedAcceptance, refusal};
 pub use queued::waiting_room::WaitingRoom;
 pub use settings::{
-    CaptureWhen, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping, TaxRules, Withdrawal,
+    CaptureWhen, GuestRules, GuestShare, Guests, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping,
+    TaxRules, Withdrawal,
 };

@@ -13,11 +13,19 @@ pub struct PlacingSettings {
     pub status_shards: StatusShards,
     pub product_shards: ProductShards,
     pub max_open_units: MaxOpenUnits,
+    pub guests: GuestRules,
     pub tax_rules: TaxRules,
     pub numbering: Numbering,
 }
 
-lambda::from_environment!(PlacingSettings { status_shards, product_shards, max_open_units, tax_rules, numbering });
+lambda::from_environment!(PlacingSettings {
+    status_shards,
+    product_shards,
+    max_open_units,
+    guests,
+    tax_rules,
+    numbering
+});
 
 /// The most open units that a customer may have: units in orders that reserve stock and wait for payment. The variable
 /// `MAX_OPEN_UNITS`; 0 is no cap.
@@ -51,6 +59,55 @@ impl MaxOpenUnits {
 impl FromEnvironment for MaxOpenUnits {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         environment.number("MAX_OPEN_UNITS", 0..=1_000_000).map(Self::new)
+    }
+}
+
+/// What guests may hold without paying. An identity of a guest costs nothing, so the share bounds them all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuestRules {
+    /// The variable `MAX_GUEST_UNITS`, in place of `MAX_OPEN_UNITS`.
+    pub max_open_units: MaxOpenUnits,
+    pub share: GuestShare,
+}
+
+impl FromEnvironment for GuestRules {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let max_open_units = MaxOpenUnits::new(environment.number("MAX_GUEST_UNITS", 0..=1_000_000)?);
+        let share = environment.number("GUEST_SHARE", 1..=100)?;
+        Ok(Self { max_open_units, share: GuestShare { percent: share } })
+    }
+}
+
+/// The share of a product's units, and of a code's uses, that the unpaid orders of all guests may hold: the variable
+/// `GUEST_SHARE`, in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuestShare {
+    pub percent: u8,
+}
+
+impl Default for GuestShare {
+    /// Everything.
+    fn default() -> Self {
+        Self { percent: 100 }
+    }
+}
+
+impl GuestShare {
+    /// What guests may hold in all, if they hold `held` and `free` is left: rounded up, so that one of one is theirs.
+    pub(crate) fn of(self, free: i64, held: i64) -> i64 {
+        let all = i128::from(free.max(0)) + i128::from(held.max(0));
+        let share = (all * i128::from(self.percent) + 99) / 100;
+        i64::try_from(share).unwrap_or(i64::MAX)
+    }
+}
+
+/// Whether the shop takes orders of guests: the variable `GUESTS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guests(pub bool);
+
+impl FromEnvironment for Guests {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        environment.boolean("GUESTS").map(Self)
     }
 }
 

@@ -23,6 +23,6 @@ mod transfers;
 
 pub use access::{ADJUST, READ, RESHAPE, SNAPSHOT};
 pub use change::{adjust, begin, change, reprice};
-pub use order::{Source, gather, gathering, put_back, take};
+pub use order::{Source, gather, gathering, put_back, release, take, take_for_guest};
 pub use read::{NextRead, Proof, ReadMode, product, whole};
 pub use transfers::{give_up_cells, level};

@@ -17,6 +17,35 @@ pub struct Source {
     pub price_version: u64,
 }
 
+/// The writes that take units from a cell for an order of a guest that waits for its payment, as [`take`] does. The first
+/// cell counts them among the units that guests hold, on condition that guests hold at most `most` so far.
+///
+/// The count is exact, because every order of a guest writes the first cell: two of them that exceed the share together
+/// cannot both be placed. An order whose units come from another cell has one write more.
+pub fn take_for_guest(
+    product: &ProductId,
+    from: Source,
+    quantity: Quantity,
+    price: Money,
+    most: i64,
+) -> Result<Vec<Write>, Error> {
+    let has_share = Condition::new("attribute_not_exists(#heldByGuests) OR #heldByGuests <= :most");
+    let has_share = has_share.value(":most", most)?;
+    if from.cell == 0 {
+        let condition = in_first_cell(quantity, price)?.and(has_share);
+        let expression = "SET #available = #available - :quantity ADD #heldByGuests :quantity";
+        return Ok(vec![Write::update(key(product, 0), expression, condition)]);
+    }
+    let condition = Condition::present().and(has_share).value(":quantity", quantity)?;
+    let count = Write::update(key(product, 0), "ADD #heldByGuests :quantity", condition);
+    Ok(vec![take(product, from, quantity, price)?, count])
+}
+
+fn in_first_cell(quantity: Quantity, price: Money) -> Result<Condition, Error> {
+    let has_units = Condition::new("#available >= :quantity AND #price = :price AND attribute_not_exists(#recalled)");
+    has_units.value(":quantity", quantity)?.value(":price", price)
+}
+
 /// The write that takes units from a cell, on condition that it has enough of them at this price and that the product is
 /// not recalled.
 ///
@@ -28,13 +57,15 @@ pub struct Source {
 /// older version, and the cell refuses that.
 pub fn take(product: &ProductId, from: Source, quantity: Quantity, price: Money) -> Result<Write, Error> {
     let Source { cell, price_version } = from;
-    if cell == 0 || price_version == 0 {
-        let has_units = Condition::new(match cell {
-            0 => "#available >= :quantity AND #price = :price AND attribute_not_exists(#recalled)",
-            _ => "#available >= :quantity AND #price = :price AND attribute_not_exists(#priceVersion)",
-        });
+    let expression = "SET #available = #available - :quantity";
+    if cell == 0 {
+        return Ok(Write::update(key(product, cell), expression, in_first_cell(quantity, price)?));
+    }
+    if price_version == 0 {
+        let has_units =
+            Condition::new("#available >= :quantity AND #price = :price AND attribute_not_exists(#priceVersion)");
         let has_units = has_units.value(":quantity", quantity)?.value(":price", price)?;
-        return Ok(Write::update(key(product, cell), "SET #available = #available - :quantity", has_units));
+        return Ok(Write::update(key(product, cell), expression, has_units));
     }
     let has_units = Condition::new(
         "#available >= :quantity AND (attribute_not_exists(#priceVersion) OR #priceVersion < :priceVersion \
@@ -50,6 +81,18 @@ pub fn take(product: &ProductId, from: Source, quantity: Quantity, price: Money)
 pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error> {
     let exists = Condition::present().value(":quantity", quantity)?.value(":one", 1)?;
     Ok(Write::update(key(product, 0), "SET #available = #available + :quantity ADD #putBacks :one", exists))
+}
+
+/// The write that takes units out of those that guests hold unpaid, and puts some of them back. Every write that puts units
+/// back changes `putBacks`.
+pub fn release(product: &ProductId, held: u32, put_back: Option<Quantity>) -> Result<Write, Error> {
+    let exists = Condition::present().value(":released", -i64::from(held))?;
+    let Some(quantity) = put_back else {
+        return Ok(Write::update(key(product, 0), "ADD #heldByGuests :released", exists));
+    };
+    let exists = exists.value(":quantity", quantity)?.value(":one", 1)?;
+    let expression = "SET #available = #available + :quantity ADD #putBacks :one, #heldByGuests :released";
+    Ok(Write::update(key(product, 0), expression, exists))
 }
 
 /// Transfers units into one cell until it has `units`, for an order line of more units than any cell has.

@@ -233,6 +233,7 @@ impl<'a> Parts<'a> {
             to: None,
             max_uses: Some(9_999),
             uses: taken,
+            held_by_guests: 0,
             revoked: false,
             version: 1,
             created_at: self.at,

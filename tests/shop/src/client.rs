@@ -134,6 +134,8 @@ impl Client {
         if reply.status >= 400 {
             reply.check_problem();
         }
+        let is_nosniff = reply.header("x-content-type-options") == Some("nosniff");
+        assert!(is_nosniff || reply.status >= 400, "{method} {path}: a browser may guess the type");
         openapi::check(&Sent { method: &method, path, headers, body: body.as_deref() }, &reply);
         if !self.is_admin {
             customer_view::check(&method, path, &reply.body, reply.status);

@@ -18,7 +18,12 @@ impl Shop {
 
     /// Makes an order this many days old, directly in the table.
     pub async fn age_by(&self, order: &Value, days: u32) {
-        self.date(order, &Timestamp::now().minus_seconds(days * 24 * 60 * 60).to_string()).await;
+        self.age_by_minutes(order, days * 24 * 60).await;
+    }
+
+    /// Makes an order this many minutes old, directly in the table.
+    pub async fn age_by_minutes(&self, order: &Value, minutes: u32) {
+        self.date(order, &Timestamp::now().minus_seconds(minutes * 60).to_string()).await;
     }
 
     async fn date(&self, order: &Value, at: &str) {

@@ -151,21 +151,6 @@ async fn a_guest_without_orders_is_erased_whole() {
     order(&shop, "k").await.problem(Kind::NotFound);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_of_a_guest_that_waits_during_the_erasure_is_refused() {
-    let shop = Shop::open_undrained().await;
-    shop.product("thing", 1000, 100).await;
-    introduce(&shop).await;
-    let headers = [("guest-secret", SECRET), ("idempotency-key", "k"), ("prefer", "respond-async")];
-    let path = format!("/guests/{ID}/orders");
-    let waiting = shop.nobody().send(Method::POST, &path, &headers, Some(things(1).to_string())).await.expect(202);
-    assert_eq!(erase(&shop.admin(), ID).await.status, 204);
-    let messages = shop.take_messages().await;
-    shop.drain(&messages).await;
-    assert_eq!(see(&shop, &waiting).await.expect(200)["status"], "REJECTED");
-    assert_eq!(shop.available("thing").await, 100);
-}
-
 /// The first order and a later one each meet an erasure in many rounds. A placed order keeps its guest or is found by the
 /// next erasure, and no text outlives that one.
 #[tokio::test(flavor = "multi_thread")]

@@ -110,7 +110,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             (Item::Stock(stock), "FirstCell(First)") => {
                 let recalled = Stock { price_version: MARK, recalled: true, ..stock.clone() };
                 rare.push(image("FirstCell(Recalled)", recalled));
-                let marks = Stock { price_version: MARK, put_backs: MARK, transferred: -7, ..stock };
+                let marks = Stock { price_version: MARK, put_backs: MARK, transferred: -7, held_by_guests: 7, ..stock };
                 rare.push(image("FirstCell(Marked)", marks));
             }
             (Item::StockCell(cell), "StockCell(First)") => {
@@ -120,7 +120,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             (Item::Discount(code), "Discount(First)") => {
                 let (from, to) = (Some(code.created_at), Some(later()));
                 rare.push(image("Discount(Uncounted)", Discount { max_uses: None, from, to, ..code.clone() }));
-                let revoked = Discount { revoked: true, version: MARK, ..code.clone() };
+                let revoked = Discount { revoked: true, version: MARK, held_by_guests: 7, ..code.clone() };
                 rare.push(image("Discount(Revoked)", revoked));
                 let category = Some("cups".parse().expect("a category"));
                 rare.push(image("Discount(OfCategory)", Discount { category, ..code.clone() }));

@@ -46,6 +46,7 @@ pub async fn settled(shop: &Shop) {
     shop.start_payment(&by_bank).await.expect(200);
     shop.admin().capture(&by_bank, "bank-9").await.expect(200);
     lapsed(shop).await;
+    of_a_guest(shop).await;
     shop.settle_payments().await;
     // Somebody captures a payment that has no mark, and no message tells.
     let unseen = order(shop, "captured, and nobody told").await;
@@ -55,6 +56,33 @@ pub async fn settled(shop: &Shop) {
     shop.await_payment(&unseen, "captured").await;
     shop.admin().get("/payments-due").await.expect(200);
     assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (shop.intent(&shipped).amount, 0));
+}
+
+/// A guest's orders are paid in each way, and what the guest held is released. The customer who claimed the guest pays.
+async fn of_a_guest(shop: &Shop) {
+    let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
+    let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
+    let id = crate::guests::introduce(shop, secret, guest).await.expect(201)["guestId"].clone();
+    let id = id.as_str().expect("an id");
+    assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", id).await.status, 204);
+    shop.gift_card("CARD-OF-A-GUEST", 1).await;
+    let order = async |key: &str| {
+        let mut body = things(1);
+        body["discountCode"] = json!("TEN");
+        if key == "by bank" {
+            body["giftCards"] = json!(["CARD-OF-A-GUEST"]);
+        }
+        let headers = [("guest-secret", secret), ("idempotency-key", key)];
+        let path = format!("/guests/{id}/orders");
+        shop.nobody().send(Method::POST, &path, &headers, Some(body.to_string())).await.expect(201)
+    };
+    shop.admin().capture(&order("by bank").await, "bank-12").await.expect(200);
+    pay(shop, &order("told").await).await;
+    let seen = order("seen by its customer").await;
+    shop.pay(&seen, VISA).await;
+    shop.start_payment(&seen).await;
+    shop.pay(&order("seen by the sweep").await, VISA).await;
+    shop.sweep_payments().await;
 }
 
 /// Three authorizations lapse. One order is cancelled by its customer, one expires, and one comes back after its delivery.

@@ -13,6 +13,7 @@ mod cells;
 mod counting;
 mod examples;
 mod form;
+mod limits;
 mod metered_shop;
 mod payments;
 mod record;

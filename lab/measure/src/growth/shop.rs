@@ -155,6 +155,7 @@ impl Shop {
             to: None,
             max_uses: None,
             uses: 0,
+            held_by_guests: 0,
             revoked: false,
             version: 1,
             created_at,

@@ -95,6 +95,7 @@ pub(super) fn with_code(mut table: Table, code: &str) -> Table {
             to: None,
             max_uses: Some(1),
             uses: 0,
+            held_by_guests: 0,
             revoked: false,
             version: 1,
             created_at: now(),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Rejection;
+use super::stock::is_zero;
 use crate::value::{Category, DiscountCode, Invalid, Money, Percent, Timestamp};
 
 /// A discount code.
@@ -33,6 +34,9 @@ pub struct Discount {
     pub max_uses: Option<u32>,
     /// The number of orders that use the code, if `max_uses` limits it. Otherwise uses are not counted.
     pub uses: u32,
+    /// The uses in the unpaid orders of guests.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_by_guests: i64,
     /// Whether staff have revoked the code. No new order may use it; orders that have it keep it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
@@ -153,6 +157,6 @@ impl Discount {
     /// The code as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
-        Self { uses: 0, revoked: false, version: 1, ..self.clone() }
+        Self { uses: 0, held_by_guests: 0, revoked: false, version: 1, ..self.clone() }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::{CustomerId, EmailAddress, Timestamp};
 
-/// How long a guest without an order is kept: seven days, longer than an order waits in the queue.
+/// How long a guest without an order is kept: seven days.
 const KEPT_WITHOUT_ORDER: i64 = 7 * 24 * 60 * 60;
 
 /// The profile of a guest. Their orders name the guest like a customer.

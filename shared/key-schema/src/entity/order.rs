@@ -154,6 +154,17 @@ impl Order {
         text.filter(|_| !self.erased).map(str::to_owned)
     }
 
+    /// Whether its units and its uses of codes count among those that unpaid guests hold: `heldByGuests`.
+    pub fn is_held_by_guest(&self) -> bool {
+        self.status == OrderStatus::Pending && self.customer_id.is_guest() && self.imported_at.is_none()
+    }
+
+    /// The units of this line of the order that guests hold unpaid.
+    pub fn held_units(&self, line: &OrderLine) -> u32 {
+        let left = line.quantity.get().saturating_sub(self.credited_units(&line.product_id));
+        if self.is_held_by_guest() { left } else { 0 }
+    }
+
     /// The discount codes of which this order counts as a use.
     pub fn counted_codes(&self) -> impl Iterator<Item = &DiscountCode> {
         self.codes.iter().filter(|used| used.counted).map(|used| &used.code)

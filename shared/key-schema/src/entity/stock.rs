@@ -37,6 +37,9 @@ pub struct Stock {
     /// that add up to zero. So if the sums of all cells do not add up to zero, only a part of a transfer is visible.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transferred: i64,
+    /// The units in the unpaid orders of guests, whichever cell they were taken from. Only the first cell counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_by_guests: i64,
 }
 
 /// A further cell of a stock that has several.
@@ -80,6 +83,8 @@ pub struct WholeStock {
     pub transferred: Vec<i64>,
     /// The numbers of the cells that have an older price than the first cell.
     pub behind: Vec<u8>,
+    /// The units in the unpaid orders of guests.
+    pub held_by_guests: i64,
 }
 
 impl WholeStock {
@@ -88,7 +93,16 @@ impl WholeStock {
         let count = u64::from(cells.get());
         let units = (0..count).map(|cell| units / count + u64::from(cell < units % count)).collect();
         let transferred = vec![0; cells.get().into()];
-        Self { product_id, price, price_version: 0, recalled: false, units, transferred, behind: Vec::new() }
+        Self {
+            product_id,
+            price,
+            price_version: 0,
+            recalled: false,
+            units,
+            transferred,
+            behind: Vec::new(),
+            held_by_guests: 0,
+        }
     }
 
     /// The same stock in another number of cells: evenly spread, or with as few changes as possible. The units of
@@ -183,7 +197,8 @@ impl WholeStock {
     pub fn first(&self) -> Stock {
         let available = self.units.first().copied().unwrap_or_default();
         let first = Stock::new(self.product_id.clone(), available, self.price, self.cells());
-        Stock { price_version: self.price_version, recalled: self.recalled, ..first }
+        let Self { price_version, recalled, held_by_guests, .. } = *self;
+        Stock { price_version, recalled, held_by_guests, ..first }
     }
 
     /// The first cell with at least `quantity` units, searched from cell `home` to the last one and then from the
@@ -215,16 +230,26 @@ impl WholeStock {
 impl From<Stock> for WholeStock {
     /// A stock with one cell.
     fn from(stock: Stock) -> Self {
-        let Stock { product_id, available, price, price_version, recalled, transferred, .. } = stock;
+        let Stock { product_id, available, price, price_version, recalled, transferred, held_by_guests, .. } = stock;
         let (units, transferred) = (vec![available], vec![transferred]);
-        Self { product_id, price, price_version, recalled, units, transferred, behind: Vec::new() }
+        Self { product_id, price, price_version, recalled, units, transferred, behind: Vec::new(), held_by_guests }
     }
 }
 
 impl Stock {
     /// A new first cell.
     pub fn new(product_id: ProductId, available: u64, price: Money, cells: Cells) -> Self {
-        Self { product_id, available, price, cells, price_version: 0, recalled: false, put_backs: 0, transferred: 0 }
+        Self {
+            product_id,
+            available,
+            price,
+            cells,
+            price_version: 0,
+            recalled: false,
+            put_backs: 0,
+            transferred: 0,
+            held_by_guests: 0,
+        }
     }
 }
 

@@ -65,8 +65,10 @@ pub const CAPTURE: &[Access] = &[
     Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
+    Access::update::<Discount>().in_transactions(),
     Access::update::<Invoice>(),
     Access::update::<Order>().in_transactions(),
+    Access::update::<Stock>().in_transactions(),
 ];
 
 /// [`Transition::ConfirmRefund`](crate::steps::Transition::ConfirmRefund).
@@ -129,8 +131,10 @@ pub const OBSERVE_PAYMENT: &[Access] = &[
     Access::query(ORDER_BY_ID),
     Access::transact_get::<Invoice>(),
     Access::transact_get::<Order>(),
+    Access::update::<Discount>().in_transactions(),
     Access::update::<Invoice>(),
     Access::update::<Order>(),
+    Access::update::<Stock>().in_transactions(),
 ];
 
 /// [`Transition::ReceiveReturn`](crate::steps::Transition::ReceiveReturn).

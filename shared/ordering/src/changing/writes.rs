@@ -79,7 +79,7 @@ fn changed<'a, T: PartialEq, Id: PartialEq>(
 }
 
 /// Adds the writes that give back to stocks, discount code and gift cards what the order took for units that it does not
-/// have any more.
+/// have any more, and those that release what a guest held until the payment.
 fn put_back(from: &WholeOrder, to: &WholeOrder, writes: &mut Vec<Write>) -> Result<(), Error> {
     let is_cancelled = from.order.status != to.order.status && to.order.status == OrderStatus::Cancelled;
     // Staff say of each return whether its units can be sold again.
@@ -88,13 +88,22 @@ fn put_back(from: &WholeOrder, to: &WholeOrder, writes: &mut Vec<Write>) -> Resu
     for line in to.lines.iter().filter(|_| !is_lost) {
         let before = from.order.credited_units(&line.product_id);
         let gone = if is_cancelled { line.quantity.get() } else { to.order.credited_units(&line.product_id) };
-        if let Some(units) = units(gone).and_then(|gone| gone.less(before)) {
-            writes.push(stock::put_back(&line.product_id, units)?);
+        let units = units(gone).and_then(|gone| gone.less(before));
+        match (from.order.held_units(line) - to.order.held_units(line), units) {
+            (0, None) => {}
+            (0, Some(units)) => writes.push(stock::put_back(&line.product_id, units)?),
+            (released, units) => writes.push(stock::release(&line.product_id, released, units)?),
         }
     }
-    for code in to.order.counted_codes().filter(|_| is_cancelled) {
+    let is_released = from.order.is_held_by_guest() && !to.order.is_held_by_guest();
+    for code in to.order.counted_codes().filter(|_| is_cancelled || is_released) {
         let was_used = Condition::new("#uses >= :one").value(":one", 1)?;
-        writes.push(Write::update(Discount::key_of(code), "SET #uses = #uses - :one", was_used));
+        let (expression, was_used) = match (is_cancelled, is_released) {
+            (true, false) => ("SET #uses = #uses - :one", was_used),
+            (true, true) => ("SET #uses = #uses - :one ADD #heldByGuests :released", was_used.value(":released", -1)?),
+            (false, _) => ("ADD #heldByGuests :released", Condition::present().value(":released", -1)?),
+        };
+        writes.push(Write::update(Discount::key_of(code), expression, was_used));
     }
     let entry = |code: &GiftCardCode, amount: Money, status: PaymentStatus, credited: i64| GiftCardEntry {
         code: code.clone(),

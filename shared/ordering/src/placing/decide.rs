@@ -10,12 +10,13 @@ use key_schema::value::{Money, OrderId, Quantity, Timestamp};
 use stock::ReadMode;
 use table::{Commit, Error, Write};
 
+use super::guests::GuestLimits;
 use super::quote::Quote;
 use super::read::{ItemsRead, ReadPlan, keys_of};
 use super::request::{OrderRequest, RequestedLine};
 use super::tax_engine::{TaxEngineError, TaxRequest};
 use super::write::{CommitFailure, Guards, OrderTransaction, new_order};
-use crate::PlacingSettings;
+use crate::{MaxOpenUnits, PlacingSettings};
 
 #[cfg(test)]
 mod tests;
@@ -127,6 +128,7 @@ impl<'a> PlacingAttempt<'a> {
             // A message may be delivered again after its order was refused. The read must see the refusal.
             Origin::Queue { .. } => ReadPlan::strong(),
         };
+        let reads = reads.of_guest(request.customer.is_guest());
         Self {
             id: OrderId::of(&request.customer, &request.key),
             request,
@@ -165,9 +167,14 @@ impl<'a> PlacingAttempt<'a> {
     /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
-        let (max_open_units, tax_rules) = (self.settings.max_open_units, &self.settings.tax_rules);
+        let (max_open_units, tax_rules) = (self.max_open_units(), &self.settings.tax_rules);
         keys.extend(keys_of(&self.request.customer, self.request.basket.order(), max_open_units, tax_rules));
         keys
+    }
+
+    fn max_open_units(&self) -> MaxOpenUnits {
+        let PlacingSettings { max_open_units, guests, .. } = self.settings;
+        if self.request.customer.is_guest() { guests.max_open_units } else { *max_open_units }
     }
 
     /// The modes of the next read.
@@ -219,8 +226,14 @@ impl<'a> PlacingAttempt<'a> {
             Origin::Queue { max_total, .. } => queued.and_then(|queued| queued.max_total).or(max_total),
         };
         let quote = quote.and_then(|quote| quote.at_most(max_total));
-        let quote = match quote.and_then(|quote| quote.within(self.settings.max_open_units, items.stats.as_ref())) {
-            Ok(quote) => quote,
+        let quote = quote.and_then(|quote| quote.within(self.max_open_units(), items.stats.as_ref()));
+        let within_share = quote.and_then(|quote| {
+            let limits = GuestLimits::of(self.settings.guests.share, &quote, items);
+            limits.map_or(Ok(()), |limits| limits.check(&quote, self.lines()))?;
+            Ok((quote, limits))
+        });
+        let (quote, limits) = match within_share {
+            Ok(within_share) => within_share,
             Err(rejection) if self.reads.is_conclusive(&rejection, items) => {
                 return Ok(PlacingAction::Settle(rejection));
             }
@@ -237,7 +250,7 @@ impl<'a> PlacingAttempt<'a> {
             let scattered = items.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));
             return Ok(PlacingAction::Gather(scattered.collect()));
         };
-        let mut transaction = OrderTransaction::of(&order, &sources, self.settings.product_shards)?;
+        let mut transaction = OrderTransaction::of(&order, &sources, limits, self.settings.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }

@@ -142,6 +142,8 @@ impl ItemsRead {
     }
 
     /// The units of a product that can be sold; `None` if not all cells of its stock were read.
+    ///
+    /// Another count bounds what a guest may take: [`GuestLimits`](super::guests::GuestLimits).
     pub fn available(&self, product: &ProductId) -> Option<u64> {
         let whole = self.cells.get(product).map(WholeStock::available);
         whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
@@ -198,10 +200,12 @@ pub(crate) struct ReadPlan {
     all: ReadMode,
     /// The products whose cells are all read, not only the first one, and the mode for them.
     cells: BTreeMap<ProductId, ReadMode>,
+    /// Whether all cells of every stock are read, because the guest's share is of all units.
+    is_of_guest: bool,
 }
 
 impl ReadPlan {
-    /// The plan for a customer's request.
+    /// The plan for a request.
     ///
     /// The first read is eventually consistent, unless the basket has a discount code: the transaction does not check a
     /// code with unlimited uses, so the read must see a revocation.
@@ -215,7 +219,12 @@ impl ReadPlan {
     }
 
     fn new(all: ReadMode) -> Self {
-        Self { all, cells: BTreeMap::new() }
+        Self { all, cells: BTreeMap::new(), is_of_guest: false }
+    }
+
+    /// The same plan, for an order of a guest.
+    pub(crate) fn of_guest(self, is_of_guest: bool) -> Self {
+        Self { is_of_guest, ..self }
     }
 
     pub(crate) fn consistency(&self) -> Consistency {
@@ -223,7 +232,7 @@ impl ReadPlan {
     }
 
     /// The mode in which to read all cells of a stock, or `None` to read only the first one. `is_scarce` tells that the
-    /// first one has too little.
+    /// first one has too little, or that a guest asks.
     fn mode_of_cells(&self, product: &ProductId, is_scarce: bool) -> Option<ReadMode> {
         self.cells.get(product).copied().or(is_scarce.then_some(self.all))
     }
@@ -238,7 +247,7 @@ impl ReadPlan {
         let lines = if items.order.is_some() { &[] } else { lines };
         lines.iter().filter_map(|line| {
             let first = items.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
-            let is_scarce = first.available < line.quantity.get().into();
+            let is_scarce = self.is_of_guest || first.available < line.quantity.get().into();
             Some((first, self.mode_of_cells(&line.product_id, is_scarce)?))
         })
     }

@@ -18,6 +18,8 @@ mod canonical;
 /// The most lines of an order. With four gift cards, three discount codes, an address and a cart, its
 /// transaction has 96 of the 100 actions that DynamoDB allows, and one more if the order comes from the queue.
 pub const MOST_LINES: usize = 40;
+/// The most lines of a guest's order. They bound what a request of a stranger costs.
+pub const MOST_GUEST_LINES: usize = 10;
 /// The most gift cards of an order.
 pub const MOST_GIFT_CARDS: usize = 4;
 /// The most discount codes of an order.

@@ -9,6 +9,7 @@ use key_schema::value::{CartVersion, OrderId, ProductId, Timestamp};
 use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
+use super::guests::GuestLimits;
 use super::quote::Quote;
 use super::request::{NewOrder, OrderRequest};
 use crate::PlacingSettings;
@@ -95,13 +96,21 @@ impl OrderTransaction {
     /// for each gift card. An order with an address writes the address, and checks that the customer exists and was not
     /// erased: so no address appears after an erasure. A discount code with unlimited uses is neither written nor checked:
     /// the orders of a sale would all meet at its item. The quote has checked the code, by a strongly consistent read.
-    pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
+    ///
+    /// What an unpaid order of a guest takes is also counted as held by guests, within `limits`: for each line whose units
+    /// come from another cell than the first, that is one write more.
+    pub(crate) fn of(
+        whole: &WholeOrder,
+        sources: &[Source],
+        limits: Option<GuestLimits<'_>>,
+        shards: ProductShards,
+    ) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
         this.push(Write::put_new(order)?, Guard::Header);
         this.push(Write::put(&whole.invoice)?, Guard::Nothing);
         for (line, source) in whole.lines.iter().zip(sources) {
-            this.line(order, line, *source, shards)?;
+            this.line(order, line, *source, (limits, shards))?;
         }
         for code in order.counted_codes() {
             let is_valid = Condition::new(
@@ -110,7 +119,15 @@ impl OrderTransaction {
                  AND #uses >= :zero AND (attribute_not_exists(#maxUses) OR #uses < #maxUses)",
             );
             let is_valid = is_valid.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
-            let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_valid);
+            let (expression, is_valid) = match limits {
+                None => ("SET #uses = #uses + :one", is_valid),
+                Some(limits) => {
+                    let has_share = Condition::new("attribute_not_exists(#heldByGuests) OR #heldByGuests <= :most");
+                    let has_share = has_share.value(":most", limits.most_uses(code))?;
+                    ("SET #uses = #uses + :one ADD #heldByGuests :one", is_valid.and(has_share))
+                }
+            };
+            let use_one = Write::update(Discount::key_of(code), expression, is_valid);
             this.push(use_one, Guard::Discount(order.placed_at));
         }
         let mut payments = whole.invoice.payments.iter().peekable();
@@ -170,7 +187,13 @@ impl OrderTransaction {
         self.guards.0.push(guard);
     }
 
-    fn line(&mut self, order: &Order, line: &OrderLine, source: Source, shards: ProductShards) -> Result<(), Error> {
+    fn line(
+        &mut self,
+        order: &Order,
+        line: &OrderLine,
+        source: Source,
+        (limits, shards): (Option<GuestLimits<'_>>, ProductShards),
+    ) -> Result<(), Error> {
         let item = OrderItem {
             order_id: order.order_id.clone(),
             customer_id: order.customer_id.clone(),
@@ -181,8 +204,18 @@ impl OrderTransaction {
             line: line.clone(),
         };
         self.push(Write::put(&item)?, Guard::Nothing);
-        let take = stock::take(&line.product_id, source, line.quantity, line.unit_price)?;
-        self.push(take, Guard::Stock(line.clone()));
+        let OrderLine { product_id, quantity, unit_price, .. } = line;
+        let Some(limits) = limits else {
+            self.push(stock::take(product_id, source, *quantity, *unit_price)?, Guard::Stock(line.clone()));
+            return Ok(());
+        };
+        let most = limits.most_units(product_id, quantity.get().into());
+        let guards = [Guard::Stock(line.clone()), Guard::Nothing];
+        for (write, guard) in
+            stock::take_for_guest(product_id, source, *quantity, *unit_price, most)?.into_iter().zip(guards)
+        {
+            self.push(write, guard);
+        }
         Ok(())
     }
 
@@ -249,8 +282,9 @@ impl Guards {
                             continue;
                         }
                     };
-                    // The next read names all recalled products of the order.
-                    if stock.price != line.unit_price || stock.recalled {
+                    // The next read names all recalled products of the order, and what guests hold.
+                    let has_units = stock.available >= line.quantity.get().into();
+                    if has_units || stock.price != line.unit_price || stock.recalled {
                         continue;
                     }
                     let at = asked.lines.iter().position(|asked| asked.product_id == line.product_id);

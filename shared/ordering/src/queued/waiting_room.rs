@@ -59,10 +59,11 @@ impl FromEnvironment for WaitingRoom {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let most: u64 = environment.number("WAITING_ROOM_ORDERS", 0..=1_000_000)?;
         let rate = environment.number("DRAIN_WRITE_UNITS", 1..=1_000_000)?;
+        // Also without a room: a function that is deployed with one needs its variables.
+        let queue = Queue::from_environment(environment)?;
         if most == 0 {
             return Ok(Self { room: None, rate });
         }
-        let queue = Queue::from_environment(environment)?;
         let room = Arc::new(Room { most, queue, seen: Mutex::default() });
         let warmed = Arc::clone(&room);
         environment.warm_up(Service::Sqs, async move { _ = warmed.length().await });

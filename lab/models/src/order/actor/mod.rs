@@ -12,7 +12,8 @@ use key_schema::value::{Cells, Money, OrderId, Quantity, Timestamp};
 use ordering::changing::{Changing, SentChange};
 use ordering::steps::Transition;
 use ordering::{
-    Acceptance, MaxOpenUnits, Numbering, OrderRequest, Origin, PlacingAttempt, PlacingSettings, SentOrder, TaxRules,
+    Acceptance, GuestRules, MaxOpenUnits, Numbering, OrderRequest, Origin, PlacingAttempt, PlacingSettings, SentOrder,
+    TaxRules,
 };
 use stock::Proof;
 use table::{Cause, Commit, ProductShards, StatusShards, read_item};
@@ -26,6 +27,7 @@ static SETTINGS: LazyLock<PlacingSettings> = LazyLock::new(|| PlacingSettings {
     status_shards: StatusShards(1),
     product_shards: ProductShards(1),
     max_open_units: MaxOpenUnits::new(0),
+    guests: GuestRules::default(),
     tax_rules: TaxRules::default(),
     numbering: Numbering::default(),
 });

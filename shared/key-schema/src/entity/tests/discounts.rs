@@ -17,6 +17,7 @@ fn discount() -> Discount {
         to: None,
         max_uses: Some(2),
         uses: 1,
+        held_by_guests: 0,
         revoked: false,
         version: 1,
         created_at: at("2026-11-21"),

@@ -89,6 +89,7 @@ fn discount(code: &str, percent: i64) -> Discount {
         to: None,
         max_uses: None,
         uses: 0,
+        held_by_guests: 0,
         revoked: false,
         version: 1,
         created_at: now(),

@@ -238,15 +238,19 @@ fn state(whole: &WholeOrder) -> String {
     let credits: Vec<_> = order.credits.iter().map(|credit| credit.units).collect();
     let returns: Vec<_> = returns.iter().map(|own| (own.status, own.lines[0].quantity)).collect();
     let shipments: Vec<_> = shipments.iter().map(|own| (own.delivered_at.is_some(), own.all_left)).collect();
-    format!("{:?}", (order.status, credits, returns, shipments, payments, card))
+    format!("{:?}", (order.status, order.is_held_by_guest(), credits, returns, shipments, payments, card))
 }
 
 /// The accesses of each change.
 fn all() -> BTreeMap<String, BTreeSet<String>> {
     let mut all: HashMap<_, (String, BTreeSet<String>)> = HashMap::new();
     // Two units at 100, paid by card, by both, so that the credit of one is all of the card's part, by gift card, and free.
-    let placed = [(200, 0), (200, 100), (200, 200), (0, 0)].map(|(total, by_gift_card)| {
+    // A guest holds the units of an unpaid order, and has a code of its own.
+    let (ada, guest) = ("ada", "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og");
+    let of_whom = [(200, 0, ada), (200, 100, ada), (200, 200, ada), (0, 0, ada), (200, 0, guest), (200, 100, guest)];
+    let placed = of_whom.map(|(total, by_gift_card, customer)| {
         let mut whole = sold(&[(2, 100)], total, &[by_gift_card]);
+        whole.order.customer_id = customer.parse().expect("an id");
         whole.order.codes = vec![CodeUse { code: "TEN".parse().expect("a code"), amount: eur(0), counted: true }];
         (whole, false)
     });

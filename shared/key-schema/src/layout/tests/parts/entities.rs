@@ -130,6 +130,7 @@ impl Parts {
                 recalled: number % 2 == 1,
                 put_backs: number / 3,
                 transferred: -number.cast_signed(),
+                held_by_guests: number.cast_signed() / 5,
             }),
             Item::StockCell(StockCell {
                 product_id: product_id(),
@@ -265,6 +266,7 @@ impl Parts {
                 to: self.until,
                 max_uses: self.until.map(|_| u32::MAX),
                 uses: self.quantity.get(),
+                held_by_guests: number.cast_signed() / 7,
                 revoked: self.until.is_some(),
                 version: number,
                 created_at: at,
