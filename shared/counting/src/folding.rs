@@ -118,9 +118,9 @@ impl Folding {
         self.state = if is_taken { State::Listing } else { State::Waiting };
     }
 
-    /// Takes the parked counts, the oldest first. Those of a later layout are left alone.
+    /// Takes the parked counts, the oldest first, without those of a later layout.
     pub fn listed(&mut self, parked: &[ParkedCounts]) {
-        self.planned = plan(parked.iter().filter(|parked| parked.is_known()), self.most_writes);
+        self.planned = plan(parked, self.most_writes);
         self.state = if self.planned.is_empty() { self.end() } else { State::Folding };
     }
 
@@ -163,7 +163,7 @@ impl Folding {
 }
 
 /// Divides parked counts into transactions, in their order.
-fn plan<'a>(parked: impl Iterator<Item = &'a ParkedCounts>, most_writes: usize) -> VecDeque<Fold> {
+fn plan(parked: &[ParkedCounts], most_writes: usize) -> VecDeque<Fold> {
     let mut folds = VecDeque::new();
     let mut fold = Fold::default();
     for parked in parked {
