@@ -73,7 +73,7 @@ pub async fn handle(
         None => Write::put(&book)?,
         Some(if_match) => Write::put_if(&book, Condition::versions(if_match.versions())?)?,
     };
-    let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
+    let exists = Condition::present().and(Condition::not_erased());
     let check = Write::check(Customer::key_of(&book.customer_id), exists);
     let Commit::Cancelled(causes) = writer.commit(vec![check, put], budget).await? else {
         return Ok(Versioned::new(book.version, book.into()));

@@ -108,18 +108,13 @@ impl Carts {
 
 /// The condition on the cart that is replaced.
 fn may_be_put(if_match: Option<&IfMatch>, now: Timestamp) -> Result<Condition, Error> {
-    let Some(if_match) = if_match else { return Ok(not_erased()) };
-    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(not_erased()))
+    let Some(if_match) = if_match else { return Ok(Condition::not_erased()) };
+    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(Condition::not_erased()))
 }
 
 /// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.
 fn is_kept(now: Timestamp) -> Result<Condition, Error> {
     Condition::new("#expiresAt > :now").value(":now", now.as_second())
-}
-
-/// The customer is not erased.
-fn not_erased() -> Condition {
-    Condition::new("attribute_not_exists(#erasedAt)")
 }
 
 /// Refuses lines for products that do not exist, and more than one line for the same product.
