@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use key_schema::access::Access;
 use key_schema::entity::{Invoice, InvoiceCounter};
-use key_schema::layout::{Consistency, INVOICES_DUE, in_shards};
+use key_schema::layout::{Consistency, INVOICES_DUE, MOST_ACTIONS, in_shards};
 use key_schema::value::{InvoiceNumber, InvoiceSeries, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Misconfigured, ScheduledEvent};
 use ordering::Numbering;
@@ -39,9 +39,8 @@ const ONE_BATCH: Duration = Duration::from_secs(10);
 /// time.
 const SETTLED_SECONDS: u32 = 60;
 
-/// The most invoices of one transaction. While the table is migrated, each write is done in both tables, and a
-/// transaction has at most 100 writes: these and the counter, twice.
-const BATCH: usize = 49;
+/// The most invoices of one transaction. It writes the counter, too, and each item twice while the table is migrated.
+const BATCH: usize = MOST_ACTIONS / 2 - 1;
 
 /// The number of invoices in one page of the list: two transactions.
 const PAGE_SIZE: u8 = 98;

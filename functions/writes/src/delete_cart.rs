@@ -21,10 +21,10 @@ pub async fn handle(
 ) -> Answer<()> {
     let key = Cart::key_of(&customer);
     let write = match if_match {
-        None => Write::delete_if(key, not_erased()),
+        None => Write::delete_if(key, Condition::not_erased()),
         Some(if_match) => {
             let is_meant = is_gone(Timestamp::now())?.or(Condition::versions(if_match.versions())?);
-            Write::delete_if(key, is_meant.and(not_erased()))
+            Write::delete_if(key, is_meant.and(Condition::not_erased()))
         }
     };
     match table.write(write, budget).await? {
@@ -39,9 +39,4 @@ pub async fn handle(
 /// There is no cart, or an expired one that DynamoDB has not deleted yet.
 fn is_gone(now: Timestamp) -> Result<Condition, Error> {
     Condition::absent().or(Condition::new("#expiresAt <= :now")).value(":now", now.as_second())
-}
-
-/// The item is not that of an erased customer.
-fn not_erased() -> Condition {
-    Condition::new("attribute_not_exists(#erasedAt)")
 }

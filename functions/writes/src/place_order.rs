@@ -88,7 +88,7 @@ pub async fn handle(
     let basket = Basket::try_from(order).map_err(not_a_basket)?;
     let request = OrderRequest { customer: caller.id, key, basket };
     let wait = waiting_room.wait(&request.basket).await;
-    // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
+    // Requests with `expectedTotal` skip the quote: reading the product would delay the orders that wait already.
     let is_for_later = prefers_later || wait.is_some() && request.basket.order().expected_total.is_some();
     let outcome = if is_for_later {
         orders.placed_before(&request, budget).await

@@ -1,11 +1,9 @@
 //! `PUT /customers/{customerId}/addresses`: replaces the address book of a customer.
 
-use std::collections::HashSet;
-
 use http_api::{AddressesView, Answer, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Address, Customer, CustomerAddresses, NewAddress, SavedAddress};
-use key_schema::value::{AddressId, Country, CustomerId, Line, Timestamp};
+use key_schema::value::{AddressId, Country, CustomerId, Line, Timestamp, repeated};
 use serde::Deserialize;
 use table::{Budget, Cause, Commit, Condition, Write, Writer, read_item};
 use utoipa::ToSchema;
@@ -75,7 +73,7 @@ pub async fn handle(
         None => Write::put(&book)?,
         Some(if_match) => Write::put_if(&book, Condition::versions(if_match.versions())?)?,
     };
-    let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
+    let exists = Condition::present().and(Condition::not_erased());
     let check = Write::check(Customer::key_of(&book.customer_id), exists);
     let Commit::Cancelled(causes) = writer.commit(vec![check, put], budget).await? else {
         return Ok(Versioned::new(book.version, book.into()));
@@ -104,19 +102,17 @@ fn book(customer_id: CustomerId, new: NewAddresses) -> Answer<CustomerAddresses>
         return Err(Problem::new(Kind::TooLarge, format!("An address book holds at most {most} addresses.")));
     }
     let mut addresses = Vec::with_capacity(new.addresses.len());
-    let mut seen = HashSet::new();
     for (at, new) in new.addresses.into_iter().enumerate() {
         let NewSavedAddress { address_id, name, line1, line2, city, postal_code, region, country } = new;
         let address = NewAddress { name, line1, line2, city, postal_code, region, country };
         let address = Address::try_from(address).map_err(|why| Problem::invalid(format!("addresses[{at}]: {why}")))?;
         let address_id = address_id.unwrap_or_else(|| AddressId::of(&format!("{address:?}")));
-        if !seen.insert(address_id.clone()) {
-            let detail = format!("addresses[{at}].addressId is also the id of an earlier address");
-            return Err(Problem::invalid(detail));
-        }
         addresses.push(SavedAddress { address_id, address });
     }
-    if new.default.as_ref().is_some_and(|default| !seen.contains(default)) {
+    if let Some(at) = repeated(addresses.iter().map(|saved| &saved.address_id)) {
+        return Err(Problem::invalid(format!("addresses[{at}].addressId is also the id of an earlier address")));
+    }
+    if new.default.as_ref().is_some_and(|default| addresses.iter().all(|saved| saved.address_id != *default)) {
         return Err(Problem::invalid("default: must be the id of one of the addresses"));
     }
     let version = fastrand::u64(1..1 << 53);

@@ -1,12 +1,10 @@
 //! `PUT /customers/{customerId}/cart`: replaces the cart of a customer.
 
-use std::collections::HashSet;
-
 use http_api::{Answer, CartView, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
-use key_schema::value::{CartVersion, CustomerId, ProductId, Timestamp};
+use key_schema::value::{CartVersion, CustomerId, ProductId, Timestamp, repeated};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Deserialize;
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
@@ -110,8 +108,8 @@ impl Carts {
 
 /// The condition on the cart that is replaced.
 fn may_be_put(if_match: Option<&IfMatch>, now: Timestamp) -> Result<Condition, Error> {
-    let Some(if_match) = if_match else { return Ok(not_erased()) };
-    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(not_erased()))
+    let Some(if_match) = if_match else { return Ok(Condition::not_erased()) };
+    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(Condition::not_erased()))
 }
 
 /// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.
@@ -119,15 +117,9 @@ fn is_kept(now: Timestamp) -> Result<Condition, Error> {
     Condition::new("#expiresAt > :now").value(":now", now.as_second())
 }
 
-/// The customer is not erased.
-fn not_erased() -> Condition {
-    Condition::new("attribute_not_exists(#erasedAt)")
-}
-
 /// Refuses lines for products that do not exist, and more than one line for the same product.
 async fn check_products(table: &Reader, lines: &[CartLine], budget: Budget) -> Answer<()> {
-    let mut seen = HashSet::new();
-    if let Some(at) = lines.iter().position(|line| !seen.insert(&line.product_id)) {
+    if let Some(at) = repeated(lines.iter().map(|line| &line.product_id)) {
         let detail = format!("lines[{at}].productId is also in an earlier line: add up the quantities");
         return Err(Problem::new(Kind::Validation, detail));
     }

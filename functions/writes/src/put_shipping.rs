@@ -4,7 +4,7 @@ use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, Ship
 use key_schema::access::Access;
 use key_schema::entity::{ShippingRates, ShippingZone};
 use key_schema::layout::RATES_OF_SHOP;
-use key_schema::value::{Country, MOST_CHARGED, Timestamp};
+use key_schema::value::{Country, MOST_CHARGED, Timestamp, repeated};
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
@@ -68,9 +68,9 @@ fn check(zones: &[ShippingZone]) -> Answer<()> {
             if let Err(why) = country.as_str().parse::<Country>() {
                 return invalid(format!("countries[{country_at}]: {why}"));
             }
-            if zone.countries[..country_at].contains(country) {
-                return invalid(format!("countries[{country_at}]: {country} is there twice"));
-            }
+        }
+        if let Some(twice) = repeated(&zone.countries) {
+            return invalid(format!("countries[{twice}]: {} is there twice", zone.countries[twice]));
         }
         let earlier = zones[..at].iter().filter(|earlier| earlier.currency == zone.currency);
         for earlier in earlier {

@@ -1,13 +1,10 @@
 //! `PUT /taxes`: replaces the tax rates of the shop.
 
-use std::collections::HashSet;
-use std::hash::Hash;
-
 use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, TaxesView, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{CountryTaxes, Taxes};
 use key_schema::layout::TAXES_OF_SHOP;
-use key_schema::value::Timestamp;
+use key_schema::value::{Timestamp, repeated};
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
@@ -67,10 +64,4 @@ fn check(countries: &[CountryTaxes]) -> Answer<()> {
         }
     }
     Ok(())
-}
-
-/// The index of the first value that is equal to an earlier one.
-fn repeated<T: Hash + Eq>(values: impl IntoIterator<Item = T>) -> Option<usize> {
-    let mut seen = HashSet::new();
-    values.into_iter().position(|value| !seen.insert(value))
 }

@@ -2,7 +2,7 @@
 
 use http_api::{Kind, Problem, ReturnView, ShipmentView};
 use key_schema::entity::{LineUnits, ReturnStatus, Shortfall, WholeOrder};
-use key_schema::value::{ReturnId, ShipmentId};
+use key_schema::value::{ReturnId, ShipmentId, repeated};
 use ordering::steps::Denial;
 use ordering::{MOST_LINES, RequestedLine};
 
@@ -20,8 +20,8 @@ pub(crate) fn of(lines: Vec<RequestedLine>) -> Result<Vec<LineUnits>, Problem> {
     if lines.len() > MOST_LINES {
         return Err(Problem::new(Kind::TooLarge, format!("lines: an order has at most {MOST_LINES} lines")));
     }
-    if let Some(pair) = lines.windows(2).find(|pair| pair[0].product_id == pair[1].product_id) {
-        return Err(Problem::invalid(format!("lines: the product {} is named twice", pair[0].product_id)));
+    if let Some(at) = repeated(lines.iter().map(|line| &line.product_id)) {
+        return Err(Problem::invalid(format!("lines: the product {} is named twice", lines[at].product_id)));
     }
     Ok(lines)
 }

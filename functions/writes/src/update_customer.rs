@@ -45,8 +45,12 @@ pub struct CustomerChanges {
 impl CustomerChanges {
     fn of(&self, customer: &Customer) -> Customer {
         let mut changed = customer.clone();
-        changed.username.clone_from(self.username.as_ref().unwrap_or(&customer.username));
-        changed.email.clone_from(self.email.as_ref().unwrap_or(&customer.email));
+        if let Some(username) = &self.username {
+            changed.username = username.clone();
+        }
+        if let Some(email) = &self.email {
+            changed.email = email.clone();
+        }
         if let Some(name) = &self.name {
             changed.name = name.clone().into();
         }

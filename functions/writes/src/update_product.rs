@@ -62,7 +62,9 @@ impl ProductChanges {
         {
             long = changed.describe(description);
         }
-        changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
+        if let Some(category) = &self.category {
+            changed.category = category.clone();
+        }
         changed.price = self.price.map_or(product.price, Money::from);
         if let Some(weight) = self.weight_grams {
             changed.weight_grams = Some(weight).filter(|weight| weight.get() > 0);

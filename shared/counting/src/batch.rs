@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use key_schema::entity::{Order, OrderLine, ParkedCounts};
+use key_schema::layout::MOST_ACTIONS;
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 
 use crate::{Aggregate, Change, Counts, Uncountable};
 
-/// The most counters that one step changes: a transaction has at most 100 items, and one of them is the checkpoint. One
-/// record changes at most 42 counters: those of a customer, a day and the 40 products of an order.
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
-pub const MOST_COUNTERS: usize = 99;
+/// The most counters that one step changes: one action of its transaction writes the checkpoint. One record changes at most
+/// 42 counters: those of a customer, a day and the 40 products of an order.
+pub const MOST_COUNTERS: usize = MOST_ACTIONS - 1;
 
-/// The most counters of one group that one step parks. During a migration each write is done in both tables, so 50
-/// writes fill a transaction. The counters and the deletion of the parked counts must fit into one.
-pub const MOST_PARKED: usize = 49;
+/// The most counters of one group that one step parks. The counters and the deletion of the parked counts must fit into
+/// one transaction. During a migration it does each write in both tables.
+pub const MOST_PARKED: usize = MOST_ACTIONS / 2 - 1;
 
 /// The number of parked steps after which a consumer folds them, or waits until they are folded. Otherwise many shards
 /// that catch up would park far more than is folded meanwhile, and take the capacity from the shop.

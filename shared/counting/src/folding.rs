@@ -44,47 +44,28 @@ pub enum Work {
 pub struct Folding {
     awaited: Vec<Key>,
     most_writes: usize,
-    state: State,
+    next: Work,
     planned: VecDeque<Fold>,
     has_lease: bool,
     is_stopped: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Looking,
-    Waiting,
-    Taking,
-    Listing,
-    Folding,
-    Releasing,
-    Done,
 }
 
 impl Folding {
     /// The folding by a consumer that has parked these items of the group. A transaction has at most `most_writes`.
     pub fn of(awaited: impl IntoIterator<Item = Key>, most_writes: usize) -> Self {
         let awaited: Vec<_> = awaited.into_iter().collect();
-        let state = if awaited.is_empty() { State::Done } else { State::Looking };
-        Self { awaited, most_writes, state, planned: VecDeque::new(), has_lease: false, is_stopped: false }
+        let next = if awaited.is_empty() { Work::Done } else { Work::Look };
+        Self { awaited, most_writes, next, planned: VecDeque::new(), has_lease: false, is_stopped: false }
     }
 
     /// The folding of everything that is parked in the group, without a lease: whoever does it seldom disturbs nobody.
     pub fn of_everything(most_writes: usize) -> Self {
-        Self { state: State::Listing, ..Self::of([], most_writes) }
+        Self { next: Work::List, ..Self::of([], most_writes) }
     }
 
     /// The next request.
     pub fn next(&self) -> Work {
-        match self.state {
-            State::Looking => Work::Look,
-            State::Waiting => Work::Wait,
-            State::Taking => Work::Take,
-            State::Listing => Work::List,
-            State::Folding => self.planned.front().cloned().map_or(Work::List, Work::Fold),
-            State::Releasing => Work::Release,
-            State::Done => Work::Done,
-        }
+        self.next.clone()
     }
 
     /// Whether this consumer has the lease, as far as it knows.
@@ -100,42 +81,41 @@ impl Folding {
     /// Takes the keys of the awaited items that exist, and whether the lease is there to be taken.
     pub fn looked(&mut self, existing: &HashSet<Key>, is_lease_free: bool) {
         self.awaited.retain(|key| existing.contains(key));
-        self.state = match (self.awaited.is_empty(), is_lease_free) {
-            (true, _) => State::Done,
-            (false, true) => State::Taking,
-            (false, false) => State::Waiting,
+        self.next = match (self.awaited.is_empty(), is_lease_free) {
+            (true, _) => Work::Done,
+            (false, true) => Work::Take,
+            (false, false) => Work::Wait,
         };
     }
 
     /// Takes note that a moment is over.
     pub fn waited(&mut self) {
-        self.state = State::Looking;
+        self.next = Work::Look;
     }
 
     /// Takes the answer whether the lease is taken.
     pub fn took(&mut self, is_taken: bool) {
         (self.has_lease, self.is_stopped) = (is_taken, false);
-        self.state = if is_taken { State::Listing } else { State::Waiting };
+        self.next = if is_taken { Work::List } else { Work::Wait };
     }
 
-    /// Takes the parked counts, the oldest first. Those of a later layout are left alone.
+    /// Takes the parked counts, the oldest first, without those of a later layout.
     pub fn listed(&mut self, parked: &[ParkedCounts]) {
-        self.planned = plan(parked.iter().filter(|parked| parked.is_known()), self.most_writes);
-        self.state = if self.planned.is_empty() { self.end() } else { State::Folding };
+        self.planned = plan(parked, self.most_writes);
+        self.next = self.planned.pop_front().map_or_else(|| self.end(), Work::Fold);
     }
 
     /// Takes the answer whether the transaction is written. If it is not, somebody else has folded a part of it.
     pub fn folded(&mut self, is_written: bool) {
-        let fold = self.planned.pop_front().unwrap_or_default();
-        if is_written {
-            self.awaited.retain(|key| !fold.parked.contains(key));
-        } else {
+        if !is_written {
             self.planned.clear();
+        } else if let Work::Fold(fold) = &self.next {
+            self.awaited.retain(|key| !fold.parked.contains(key));
         }
-        self.state = match (self.is_stopped, self.planned.is_empty()) {
-            (true, _) => self.end(),
-            (false, true) => State::Listing,
-            (false, false) => State::Folding,
+        self.next = match self.planned.pop_front() {
+            _ if self.is_stopped => self.end(),
+            Some(fold) => Work::Fold(fold),
+            None => Work::List,
         };
     }
 
@@ -149,21 +129,21 @@ impl Folding {
     pub fn released(&mut self) {
         self.has_lease = false;
         self.planned.clear();
-        self.state = self.end();
+        self.next = self.end();
     }
 
     /// What is left to do when nothing is left to fold.
-    fn end(&self) -> State {
+    fn end(&self) -> Work {
         match (self.has_lease, self.awaited.is_empty()) {
-            (true, _) => State::Releasing,
-            (false, true) => State::Done,
-            (false, false) => State::Looking,
+            (true, _) => Work::Release,
+            (false, true) => Work::Done,
+            (false, false) => Work::Look,
         }
     }
 }
 
 /// Divides parked counts into transactions, in their order.
-fn plan<'a>(parked: impl Iterator<Item = &'a ParkedCounts>, most_writes: usize) -> VecDeque<Fold> {
+fn plan(parked: &[ParkedCounts], most_writes: usize) -> VecDeque<Fold> {
     let mut folds = VecDeque::new();
     let mut fold = Fold::default();
     for parked in parked {

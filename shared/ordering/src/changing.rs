@@ -14,7 +14,7 @@ use table::{Cause, Commit, Error, Write};
 
 use crate::Transitioned;
 use crate::steps::{Step, Transition};
-use writes::{guards, writes};
+use writes::writes;
 
 /// A change of one order, in progress.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub enum ChangingAction {
 pub struct SentChange {
     from: WholeOrder,
     to: WholeOrder,
+    /// The number of writes that are conditional on the order as it was read. They come first.
+    guards: usize,
 }
 
 impl<'a> Changing<'a> {
@@ -104,7 +106,7 @@ impl<'a> Changing<'a> {
         let Commit::Cancelled(causes) = outcome else {
             return Ok(ChangingAction::Done(Box::new(Transitioned::Done(sent.to))));
         };
-        let order_has_changed = causes.iter().take(sent.guards()).any(|cause| matches!(cause, Cause::Condition(_)));
+        let order_has_changed = causes.iter().take(sent.guards).any(|cause| matches!(cause, Cause::Condition(_)));
         if order_has_changed {
             Ok(ChangingAction::Read { backoff: true })
         } else {
@@ -130,19 +132,13 @@ impl<'a> Changing<'a> {
     /// and may have changed again since. Other items, such as a flag, do not matter.
     fn is_done(&self, whole: &WholeOrder) -> bool {
         self.unanswered.as_ref().is_some_and(|sent| {
-            let SentChange { from, to } = &**sent;
+            let SentChange { from, to, .. } = &**sent;
             if from.order == to.order { whole.invoice == to.invoice } else { whole.order == to.order }
         })
     }
 }
 
-impl SentChange {
-    /// The number of writes that are conditional on the order as it was read. They come first.
-    fn guards(&self) -> usize {
-        guards(&self.from, &self.to)
-    }
-}
-
 fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
-    Ok(ChangingAction::Write(writes(&from, &to, now)?, Box::new(SentChange { from, to })))
+    let (writes, guards) = writes(&from, &to, now)?;
+    Ok(ChangingAction::Write(writes, Box::new(SentChange { from, to, guards })))
 }

@@ -34,6 +34,11 @@ impl Condition {
         Self::new("attribute_exists(#PK)")
     }
 
+    /// The item must not be that of an erased customer. It may be absent.
+    pub fn not_erased() -> Self {
+        Self::new("attribute_not_exists(#erasedAt)")
+    }
+
     /// The item must have this version: optimistic locking.
     pub fn version(version: u64) -> Result<Self, Error> {
         Self::new("#version = :version").value(":version", version)

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use key_schema::layout::MOST_ACTIONS;
+
 use crate::commit::{Attempt, new_token};
-use crate::lockstep::{Lockstep, MOST_ACTIONS, Verdict, handover};
+use crate::lockstep::{Lockstep, Verdict, handover};
 use crate::writer::Sent;
 use crate::{Budget, Cause, Commit, Error, Throttle, Write, Writer};
 

@@ -11,16 +11,13 @@ mod tests;
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use key_schema::entity::{ItemKey, Repair};
-use key_schema::layout::{COPIED, Index, Key};
+use key_schema::layout::{COPIED, Index, Key, MOST_ACTIONS};
 use key_schema::value::Timestamp;
 
 use crate::home::Home;
 use crate::migration::Homes;
 use crate::write::Act;
 use crate::{Cause, Error, Throttle, Write};
-
-/// The most actions of one transaction.
-pub(crate) const MOST_ACTIONS: usize = 100;
 
 /// The writes of one transaction, and what is known of their items in both tables.
 #[derive(Debug)]

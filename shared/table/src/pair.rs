@@ -5,7 +5,7 @@
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use key_schema::entity::Side;
-use key_schema::layout::{COPIED, Key, Query};
+use key_schema::layout::{COPIED, Key, MOST_ACTIONS, Query};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
 
@@ -79,8 +79,8 @@ impl Pairs {
         Ok(about.and_then(|items| u64::try_from(items).ok()).unwrap_or(0))
     }
 
-    /// The most pairs of one snapshot read. A transaction reads at most 100 items.
-    pub const MOST: usize = 50;
+    /// The most pairs of one snapshot read.
+    pub const MOST: usize = MOST_ACTIONS / 2;
 
     pub(crate) fn home(&self, side: Side) -> &Home {
         match side {

@@ -32,11 +32,9 @@ pub struct Drift {
     /// The item, for example `customer ada`.
     of: String,
     /// The amounts to add to the counters.
-    #[serde(alias = "lacks")]
     deficit: Counts,
     /// Whether all changes of the item's orders are old enough to be counted. Until then the item is not repaired.
     settled: bool,
-    #[serde(alias = "mended")]
     repaired: bool,
 }
 
@@ -48,7 +46,6 @@ pub struct Report {
     /// The items whose counters are wrong.
     pub drifted: u64,
     /// The drifted items that were repaired.
-    #[serde(alias = "mended")]
     pub repaired: u64,
     /// The items whose orders or counters changed so recently that only bounds of the counters are known.
     pub unsettled: u64,

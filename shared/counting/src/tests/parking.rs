@@ -71,14 +71,6 @@ fn a_fold_merges_the_counts_of_several_batches() {
 }
 
 #[test]
-fn counts_that_a_later_release_has_parked_are_left_alone() {
-    let later: Vec<_> = items(&parked(9, 99)).into_iter().map(|item| ParkedCounts { layout: 99, ..item }).collect();
-    let mut folding = Folding::of_everything(100);
-    folding.listed(&later);
-    assert_eq!(folding.next(), Work::Done);
-}
-
-#[test]
 fn who_holds_the_lease_folds_the_counts_of_others_too_unless_the_time_is_over() {
     let items = items(&parked(1000, 20));
     let [own, rest @ ..] = items.as_slice() else { panic!("items") };

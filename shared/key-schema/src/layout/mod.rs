@@ -73,6 +73,10 @@ pub use single_table::{
 };
 
 use crate::entity::Invoice;
+
+/// The most actions of one transaction of DynamoDB.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
+pub const MOST_ACTIONS: usize = 100;
 use single_table::collection;
 
 /// The attribute with the item's kind.

@@ -38,7 +38,16 @@ pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 pub use zone::Zone;
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use single_table::KeyPart;
+
+/// The index of the first value that is equal to an earlier one.
+pub fn repeated<T: Hash + Eq>(values: impl IntoIterator<Item = T>) -> Option<usize> {
+    let mut seen = HashSet::new();
+    values.into_iter().position(|value| !seen.insert(value))
+}
 
 /// An invalid value. The message is for the client and says which values are valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,12 +9,10 @@ use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
 use table::{Condition, Error, Write};
 
 /// The writes that change the order from `from` to `to`. First come the writes that are conditional on the order as it was
-/// read: the header, the invoice, the return and the shipments, each if it differs. Then comes the mark of a payment that
-/// becomes due or lapses, or that does neither any more; and then the writes that give back what the order took for its
-/// cancelled or returned units.
-///
-/// These happen once, because the condition on the header's version is in the same transaction.
-pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
+/// read: the header, the invoice, the returns and the shipments, each if it differs. Their number is returned, too. Then the
+/// mark of a payment that is due is put or deleted. The last writes give back what the order took for its cancelled or
+/// returned units. They happen once, because the condition on the header's version is in the same transaction.
+pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<(Vec<Write>, usize), Error> {
     let mut writes = Vec::new();
     if from.order != to.order {
         writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
@@ -31,6 +29,7 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
     for parts in changed(&from.shipments, &to.shipments, |one| &one.shipment_id) {
         writes.push(part(parts)?);
     }
+    let guards = writes.len();
     match (from.work(), to.work()) {
         (_, Some(work)) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
@@ -41,15 +40,7 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
         _ => {}
     }
     put_back(from, to, &mut writes)?;
-    Ok(writes)
-}
-
-/// The number of writes that are conditional on the order as it was read. They come first.
-pub(super) fn guards(from: &WholeOrder, to: &WholeOrder) -> usize {
-    usize::from(from.order != to.order)
-        + usize::from(from.invoice != to.invoice)
-        + changed_returns(from, to).count()
-        + changed(&from.shipments, &to.shipments, |one| &one.shipment_id).count()
+    Ok((writes, guards))
 }
 
 /// The write of a return or a shipment that is new or differs. A Query may return one from before a transaction, too.

@@ -1,13 +1,10 @@
 //! The request to place an order, and the limits that one transaction sets for it.
 
-use std::collections::HashSet;
-use std::hash::Hash;
-
 use key_schema::entity::{Address, NewAddress};
 use key_schema::layout::Index;
 use key_schema::value::{
     AddressId, CartVersion, Country, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, Invalid, Line, Money,
-    ProductId, Quantity, RequestHash,
+    ProductId, Quantity, RequestHash, repeated,
 };
 use serde::{Deserialize, Serialize};
 use table::WriteUnits;
@@ -250,10 +247,4 @@ impl TryFrom<Fields> for ShipTo {
             }
         }
     }
-}
-
-/// The index of the first value that is equal to an earlier one.
-fn repeated<T: Hash + Eq>(values: impl IntoIterator<Item = T>) -> Option<usize> {
-    let mut seen = HashSet::new();
-    values.into_iter().position(|value| !seen.insert(value))
 }

@@ -138,7 +138,7 @@ impl OrderTransaction {
             this.push(Write::put(address)?, Guard::Nothing);
             // Of a guest's order, `of_guest` checks the guest.
             if !order.customer_id.is_guest() {
-                let exists = Condition::new("attribute_exists(#PK) AND attribute_not_exists(#erasedAt)");
+                let exists = Condition::present().and(Condition::not_erased());
                 this.push(Write::check(Customer::key_of(&order.customer_id), exists), Guard::Customer);
             }
         }
