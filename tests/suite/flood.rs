@@ -171,6 +171,7 @@ async fn shop() -> Shop {
     shop
 }
 
+#[allow(clippy::print_stdout, reason = "a measurement prints what it saw")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_strangers_leaves_the_orders_of_a_customer_unharmed() {
     // A minute of 10,000 requests: `FLOOD=10000 cargo test -p tests --test suite flood -- --nocapture`.

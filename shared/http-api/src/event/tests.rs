@@ -155,7 +155,7 @@ async fn answer(route: &'static Route, event: Value) -> Result<Value, String> {
 async fn an_answer_has_the_fields_that_the_gateway_reads() {
     const STAFF: Route = Route::get("/products/{productId}", Scope::Admin);
     let mut event = sample();
-    for (id, route, status, headers) in [
+    for (id, route, status, mut headers) in [
         ("a", &ROUTE, 204, json!({ "cache-control": "no-store" })),
         ("b", &ROUTE, 404, json!({ "cache-control": "no-store", "content-type": "application/problem+json" })),
         (
@@ -168,6 +168,7 @@ async fn an_answer_has_the_fields_that_the_gateway_reads() {
         ),
     ] {
         event["pathParameters"]["productId"] = json!(id);
+        headers["x-content-type-options"] = json!("nosniff");
         let answer = answer(route, event.clone()).await.expect("an answer");
         assert_eq!((&answer["statusCode"], &answer["headers"]), (&json!(status), &headers));
         assert_eq!(answer["isBase64Encoded"], false);
