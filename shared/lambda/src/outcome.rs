@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::task::LocalKey;
 
 /// The operations that write nothing. Every other operation counts as a write.
-const READS: [&str; 3] = ["Query", "BatchGetItem", "TransactGetItems"];
+const READS: [&str; 4] = ["Query", "BatchGetItem", "TransactGetItems", "GetQueueAttributes"];
 
 tokio::task_local! {
     /// The number of write attempts that this request sent and AWS did not refuse.

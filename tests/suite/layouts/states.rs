@@ -100,8 +100,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
-                let (mut changed, changes) = (json!(product), every_change("main"));
-                changed.as_object_mut().expect("fields").extend(changes.as_object().expect("fields").clone());
+                let (mut changed, every) = (json!(product), every_change("main"));
+                changed.as_object_mut().expect("fields").extend(every.as_object().expect("fields").clone());
                 rare.push(image("Product(Full)", from_value::<Product>(changed).expect("a product")));
                 rare.push(image("Product(WithImages)", Product { images, ..product }));
                 rare.push(image("Product(Described)", described));

@@ -53,7 +53,7 @@ async fn write_off(shop: &Shop, order: &Value) -> Reply {
 }
 
 /// The customer's bank takes this amount of the order's payment back for good.
-async fn lose(shop: &Shop, order: &Value, amount: i64) {
+fn lose(shop: &Shop, order: &Value, amount: i64) {
     let intent = shop.intent(order).id;
     let dispute = act(shop, Act::Dispute { intent, amount: Some(amount), inquiry: false });
     let dispute = dispute["id"].as_str().expect("an id").to_owned();
@@ -63,7 +63,7 @@ async fn lose(shop: &Shop, order: &Value, amount: i64) {
 /// An order whose payment the customer's bank took back for good, and that staff wrote off.
 pub async fn written_off(shop: &Shop) -> Value {
     let order = captured(shop, "disputed").await;
-    lose(shop, &order, 2000).await;
+    lose(shop, &order, 2000);
     until("staff are told", async || work(shop).await == ["missing"]).await;
     write_off(shop, &order).await.expect(200);
     order
@@ -408,7 +408,7 @@ async fn a_dispute_that_is_lost_after_a_refund_asks_for_no_second_refund() {
     let order = captured(&shop, "k").await;
     shop.customer("ada").cancel(&order, json!({})).await.expect(200);
     until("it is refunded", async || refunds(&shop, &order) == [2000] && work(&shop).await.is_empty()).await;
-    lose(&shop, &order, 2000).await;
+    lose(&shop, &order, 2000);
     until("staff are told", async || work(&shop).await == ["missing"]).await;
     shop.admin()
         .post(&format!("/invoices/{}/refunds", invoice_id(&order)), json!({ "reference": "b" }))
