@@ -143,7 +143,7 @@ impl ItemsRead {
 
     /// The units of a product that can be sold; `None` if not all cells of its stock were read.
     ///
-    /// Another count bounds what a guest may take: [`GuestLimits`](super::guests::GuestLimits).
+    /// Another count bounds what a guest may take: `GuestLimits`.
     pub fn available(&self, product: &ProductId) -> Option<u64> {
         let whole = self.cells.get(product).map(WholeStock::available);
         whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
