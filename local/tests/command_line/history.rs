@@ -111,7 +111,7 @@ fn an_import_that_is_killed_is_started_again() {
 fn a_refused_line_is_printed_reported_and_fails_the_import() {
     let directory = Directory::new("refused");
     let good = r#"{"type":"customer","customerId":"ada","username":"ada","email":"ada@example.com","name":"Ada","createdAt":"2019-01-01"}"#;
-    let source = directory.write("history.ndjson", &format!("{good}\n\n{}\n", good.replace("Ada", " ")));
+    let source = directory.write("history.ndjson", &format!("{good}\n\n{}\n", good.replace("Ada", "Eve")));
     let report = directory.file("report");
     let running = Running::start(&["--port", "0", "--empty", "--quiet"]);
     let (code, printed, errors) = run(&["import", &source, "--report", &report, "--port", running.port()]);
