@@ -21,6 +21,7 @@ fn answered(reply: &Reply, status: u16, headers: &[(&str, &str)]) -> Value {
     assert_eq!(reply.status, status, "{}", reply.body);
     let mut expected = vec![("content-type", "application/json")];
     expected.extend(headers);
+    expected.push(("x-content-type-options", "nosniff"));
     assert_eq!(own_headers(reply), expected);
     reply.body.clone()
 }

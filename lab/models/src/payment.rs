@@ -301,6 +301,9 @@ impl State {
             state.books.intents.get(provider.intent.as_str()).is_some_and(|held| *held == provider.held)
         });
         let is_asked = state.card().command().is_some();
+        if state.whole.work() == Some(Work::Capture) {
+            state.change(Transition::RequestCapture);
+        }
         state.change(Transition::ConfirmRefund { reference: "back", amount: None });
         state.change(Transition::WriteOff { amount: None });
         // What is written off is not wanted, so a payment that the customer began again is void.
