@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use key_schema::entity::{
     CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress, WholeOrder,
+    Work,
 };
 use key_schema::value::{IntentId, Timestamp};
 use ordering::steps::{Cancel, Step, Transition};
