@@ -166,7 +166,8 @@ impl Settler {
         {
             report.failed += unreadable;
             let (ours, theirs): (Vec<_>, Vec<_>) = items.into_iter().partition(|mark| mark.work == Work::Provider);
-            others.extend(theirs);
+            // A capture that staff have to ask for waits for nobody else.
+            others.extend(theirs.into_iter().filter(|mark| mark.work != Work::Capture));
             self.settle_all(ours, end, &mut report).await;
         }
         if report.done {

@@ -218,14 +218,9 @@ impl Erasure {
             match is_finished {
                 Some(false) => return Ok(true),
                 Some(true) => {
-                    let writes = items.into_iter().map(forgetting::of_order).filter_map(Result::transpose);
-                    let writes = writes.collect::<Result<Vec<_>, _>>()?;
-                    if writes.is_empty() {
+                    let writes = forgetting::of_order(order, items)?;
+                    if writes.is_empty() || self.writer.commit(writes, self.budget).await?.is_done() {
                         return Ok(false);
-                    }
-                    // Read again: somebody may have flagged the order since it was read, which does not change the header.
-                    if self.writer.commit(writes, self.budget).await?.is_done() {
-                        continue;
                     }
                 }
                 None => {}

@@ -203,7 +203,7 @@ pub(super) struct ProviderRecord {
     pub capture_requested: bool,
     /// Whether the goods are shipped and the capture is left to staff.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_shipped: bool,
+    pub awaits_capture: bool,
     /// The number of refunds that the provider was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schema(minimum = 0)]

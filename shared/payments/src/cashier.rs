@@ -244,7 +244,11 @@ impl Cashier {
     /// Leaves what is due to staff, because the provider does not know the intent, or has another amount.
     async fn settle_without(&self, whole: &WholeOrder, error: Failed, budget: Budget) -> Result<Settled, Failed> {
         let order = &whole.order.order_id;
-        let Some(command) = whole.invoice.card().and_then(CardPayment::command) else { return Err(error) };
+        let card = whole.invoice.card();
+        let Some(command) = card.and_then(CardPayment::command) else { return Err(error) };
+        if card.and_then(|card| card.provider.as_ref()).is_some_and(ProviderPayment::is_unknown) {
+            return Ok(Settled::NotForProvider);
+        }
         error!(%order, ?command, %error, "the payment provider cannot do what is due");
         let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
         if let Transitioned::Done(whole) = self.orders.change(Target::Order(order), failed, budget).await? {

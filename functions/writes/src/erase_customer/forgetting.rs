@@ -7,7 +7,7 @@ use key_schema::entity::{
     Shipment, UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{InOrder, Stored as _};
-use key_schema::value::{CustomerId, Timestamp};
+use key_schema::value::{CustomerId, OrderId, Timestamp};
 use table::{Condition, Error, Write};
 
 /// The text in the place of a reason that an item must have.
@@ -49,6 +49,7 @@ fn is_of(owner: &CustomerId) -> Result<Condition, Error> {
 
 /// The writes of [`of_order`].
 pub(super) const OF_ORDER: &[Access] = &[
+    Access::check::<OrderFlag>(),
     Access::delete::<OrderAddress>().in_transactions(),
     Access::update::<Order>().in_transactions(),
     Access::update::<OrderFlag>().in_transactions(),
@@ -56,9 +57,21 @@ pub(super) const OF_ORDER: &[Access] = &[
     Access::update::<Shipment>().in_transactions(),
 ];
 
-/// The writes that remove what was written by or about the person from an item of an order. Each is conditional on the
-/// item as it was read. None if there is nothing to remove. From then on, the header says that no text may follow.
-pub(crate) fn of_order(item: InOrder) -> Result<Option<Write>, Error> {
+/// The writes that remove what was written by or about the person from the items of an order, in one transaction. None if
+/// there is nothing to remove. From then on, the header says that no text may follow.
+///
+/// Each is conditional on its item as it was read, and on the absence of a flag that was not read: a flag does not change
+/// the header.
+pub(crate) fn of_order(order: &OrderId, items: Vec<InOrder>) -> Result<Vec<Write>, Error> {
+    let has_flag = items.iter().any(|item| matches!(item, InOrder::OrderFlag(_)));
+    let mut writes = items.into_iter().map(of_item).filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+    if !writes.is_empty() && !has_flag {
+        writes.push(Write::check(OrderFlag::key_of(order), Condition::absent()));
+    }
+    Ok(writes)
+}
+
+fn of_item(item: InOrder) -> Result<Option<Write>, Error> {
     Ok(match item {
         InOrder::Order(order) => {
             let mut next = order.clone();

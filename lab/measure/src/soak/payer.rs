@@ -19,8 +19,9 @@ use super::storm::Storm;
 /// The number of orders of one payer whose stories are not at their end.
 const OPEN: usize = 4;
 
-/// The most tries of a trouble.
+/// The most tries of what has to wait for something else, and the pause between them.
 const TRIES: u8 = 40;
+const A_WHILE: Duration = Duration::from_millis(250);
 
 /// The answers to requests that somebody else may have made impossible.
 const POSSIBLE: &[&str] = &["200", "201", "409 invalid-transition", "409 too-few-units", "409 amount-too-small"];
@@ -168,7 +169,16 @@ impl Payer {
             }
             What::Ship => _ = send("ship by card", at("status"), admin, json!({ "status": "SHIPPED" })).await,
             What::Deliver => _ = send("deliver by card", at("status"), admin, json!({ "status": "DELIVERED" })).await,
-            What::Capture => _ = send("ask for capture", format!("{invoice}/payments"), admin, json!({})).await,
+            What::Capture => {
+                // The report of the payment may be under way.
+                for _ in 0..TRIES {
+                    let reply = send("ask for capture", format!("{invoice}/payments"), admin, json!({})).await;
+                    if reply.status == 200 || !self.is_paid(&id) {
+                        return;
+                    }
+                    tokio::time::sleep(A_WHILE).await;
+                }
+            }
             What::Credit(amount) => {
                 let body = json!({ "amount": { "amount": amount, "currency": "EUR" }, "reason": "a scratch" });
                 let ask = Ask::new("give back", Method::POST, at("credits"), admin).expecting(POSSIBLE);
@@ -231,13 +241,18 @@ impl Payer {
     /// Lets a trouble happen. What it needs, such as a capture, may still be under way.
     async fn suffer(&self, order: &str, trouble: Trouble) {
         for _ in 0..TRIES {
-            let entry = self.storm.provider.newest_of(order);
-            let is_paid = entry.is_some_and(|it| matches!(it.status, Status::RequiresCapture | Status::Succeeded));
+            let is_paid = self.is_paid(order);
             if self.happen(order, |entry| trouble.act(entry)).is_some() || !is_paid {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(250)).await;
+            tokio::time::sleep(A_WHILE).await;
         }
+    }
+
+    /// Whether the provider has the money of an order, reserved or captured.
+    fn is_paid(&self, order: &str) -> bool {
+        let entry = self.storm.provider.newest_of(order);
+        entry.is_some_and(|it| matches!(it.status, Status::RequiresCapture | Status::Succeeded))
     }
 
     /// Staff read the list of payments due, and do what it asks of them about orders of this payer.

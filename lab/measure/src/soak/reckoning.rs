@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use key_schema::entity::{CancellationCause, OrderStatus, WholeOrder};
+use key_schema::entity::{CancellationCause, Dispute, OrderStatus, WholeOrder};
 use key_schema::value::OrderId;
 use lambda::{Environment, FromEnvironment as _};
 use local::pretend_provider::{Entry, RefundStatus};
@@ -122,8 +122,9 @@ impl<'a> Reckoning<'a> {
         let by_hand: i64 = card.refunds.iter().map(|refund| refund.amount).sum();
         agree("received by staff", card.transfer.as_ref().map_or(0, |transfer| transfer.amount), moved.received);
         agree("refunded by staff", by_hand, moved.refunded);
-        // What a dispute took, and was written off, may come back.
-        let came_back = if card.written_off < moved.written_off { moved.written_off } else { card.written_off };
+        // What a dispute took, and was written off, comes back if the shop wins.
+        let is_won = card.held().dispute == Some(Dispute::Won);
+        let came_back = if is_won { card.written_off.max(moved.written_off) } else { card.written_off };
         agree("written off", came_back, moved.written_off);
         let refunds = || intents.iter().flat_map(|entry| &entry.refunds).filter(|refund| !refund.is_release());
         let sum = |of_shop: bool| -> i64 {

@@ -241,7 +241,7 @@ impl CardPayment {
             provider.looks = provider.looks.wrapping_add(1);
         }
         let is_won = held.dispute == Some(Dispute::Won) && before.dispute != held.dispute;
-        if is_won || before.progress != held.progress {
+        if is_won || before.progress != held.progress || provider.is_unknown() {
             provider.refused = None;
         }
         let back = (next.written_off_disputed - held.disputed).max(0);

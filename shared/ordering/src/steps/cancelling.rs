@@ -6,7 +6,7 @@ use key_schema::entity::{
 };
 use key_schema::value::{ProductId, Timestamp};
 
-use super::shipping::complete;
+use super::shipping::{await_capture, complete};
 use super::{Cancel, Denial, Step, credited, with_status};
 
 /// Cancels the order. A captured card payment becomes due for refund, and any other card payment void. The writes of
@@ -86,6 +86,7 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
         next.order.status = OrderStatus::Paid;
     }
     complete(&mut next, now);
+    await_capture(&mut next);
     Step::To(Box::new(next))
 }
 

@@ -22,7 +22,7 @@ pub fn start_payment(whole: &WholeOrder, intent: &IntentId, attempt: u32, amount
         // If the order is shipped, its new payment is captured as soon as it is authorized, as the old one should have
         // been.
         capture_requested: card.provider.as_ref().is_some_and(|provider| provider.capture_requested),
-        is_shipped: card.provider.as_ref().is_some_and(|provider| provider.is_shipped),
+        awaits_capture: card.provider.as_ref().is_some_and(|provider| provider.awaits_capture),
         ..ProviderPayment::new(intent.clone(), attempt)
     };
     to_card(whole, CardPayment { provider: Some(provider), ..card.clone() })
@@ -129,7 +129,8 @@ fn denies(card: &CardPayment, recorded: Option<&Transfer>, said: Option<Money>) 
 
 /// Records that the shop goes without the money that it misses of a paid order: the payment lapsed, a dispute was lost,
 /// somebody refunded it in the provider's dashboard, or the provider refuses the capture. If nothing is missing,
-/// nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing.
+/// nothing changes. An unpaid order is refused: it is cancelled instead. So is another `amount` than what is missing,
+/// unless that much was written off before.
 pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
     let Some(card) = whole.invoice.card() else { return Step::Refuse };
     let missing = Money::nearest(card.missing(), card.amount.currency());
@@ -140,7 +141,7 @@ pub fn write_off(whole: &WholeOrder, amount: Option<Money>) -> Step {
         Some(Work::Missing | Work::Lapsed) => card.with_written_off().map_or(Step::Refuse, |card| to_card(whole, card)),
         _ if whole.order.status == OrderStatus::Pending => Step::Refuse,
         Some(Work::Dispute) => Step::Deny(Denial::OpenPayment(Work::Dispute)),
-        _ if amount.is_none_or(|amount| amount.amount() == card.written_off) => Step::Stay,
+        _ if amount.is_none_or(|amount| amount.amount() <= card.written_off) => Step::Stay,
         _ => Step::Deny(Denial::OtherAmount(Money::nearest(0, card.amount.currency()))),
     }
 }

@@ -148,19 +148,22 @@ fn secured(mut next: WholeOrder, captures: bool) -> Step {
     }
     let card = match next.invoice.card() {
         Some(card) if captures => Some(with_capture_requested(card)),
-        Some(card) if next.order.status == OrderStatus::Shipped => Some(as_shipped(card.clone())),
         _ => None,
     };
     if let Some(card) = card {
         next.invoice = next.invoice.with_card(card);
     }
+    await_capture(&mut next);
     Step::To(Box::new(next))
 }
 
-/// The payment of an order that is shipped, whose capture is left to staff.
-fn as_shipped(mut card: CardPayment) -> CardPayment {
+/// Marks the payment of an order that is shipped, if nobody has asked for its capture: staff have to.
+pub(super) fn await_capture(whole: &mut WholeOrder) {
+    let Some(mut card) = whole.invoice.card().filter(|_| whole.order.status == OrderStatus::Shipped).cloned() else {
+        return;
+    };
     if let Some(provider) = &mut card.provider {
-        provider.is_shipped = provider.held.progress == Progress::Authorized && !provider.capture_requested;
+        provider.awaits_capture = provider.held.progress == Progress::Authorized && !provider.capture_requested;
+        whole.invoice = whole.invoice.clone().with_card(card);
     }
-    card
 }

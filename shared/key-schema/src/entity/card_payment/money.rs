@@ -126,9 +126,9 @@ impl CardPayment {
                 let is_asked = provider.capture_requested && !provider.refuses_capture();
                 is_asked.then_some(Command::Capture { amount: wanted })
             }
-            Progress::Started | Progress::Declined | Progress::Authorized if wanted == 0 => {
-                (!provider.is_unknown()).then_some(Command::Void)
-            }
+            // What the customer's bank has reserved is asked for again, until the provider knows it.
+            Progress::Authorized if wanted == 0 => Some(Command::Void),
+            Progress::Started | Progress::Declined if wanted == 0 && !provider.is_unknown() => Some(Command::Void),
             _ => None,
         }
     }
@@ -149,13 +149,15 @@ impl CardPayment {
     pub fn work(&self) -> Option<Work> {
         let provider = self.provider.as_ref();
         let is_refused = provider.is_some_and(super::ProviderPayment::refuses_capture);
-        let is_shipped = provider.is_some_and(|own| own.is_shipped && own.held.progress == Progress::Authorized);
+        let awaits_capture =
+            |own: &super::ProviderPayment| own.awaits_capture && own.held.progress == Progress::Authorized;
         match () {
             () if self.command().is_some() => Some(Work::Provider),
             () if self.is_disputed() => Some(Work::Dispute),
             () if self.due_by_staff() > 0 => Some(Work::Refund),
-            () if (is_refused || self.received() > 0) && self.missing() > 0 => Some(Work::Missing),
-            () if is_shipped => Some(Work::Capture),
+            () if self.missing() == 0 => None,
+            () if is_refused || self.received() > 0 => Some(Work::Missing),
+            () if provider.is_some_and(awaits_capture) => Some(Work::Capture),
             () => None,
         }
     }

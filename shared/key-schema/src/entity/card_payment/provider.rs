@@ -25,7 +25,7 @@ pub struct ProviderPayment {
     pub capture_requested: bool,
     /// Whether the goods are shipped and the capture is left to staff.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_shipped: bool,
+    pub awaits_capture: bool,
     /// The number of the refund that is under way, or else of the last one that Till asked for. It is stored before the
     /// provider is asked, and is a part of the request's idempotency key.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -148,7 +148,7 @@ impl ProviderPayment {
             attempt,
             amount: None,
             capture_requested: false,
-            is_shipped: false,
+            awaits_capture: false,
             refund: 0,
             refunding: 0,
             refund_failed_at: None,
@@ -190,7 +190,7 @@ impl ProviderPayment {
             attempt,
             amount,
             capture_requested,
-            is_shipped,
+            awaits_capture,
             refund,
             refunding,
             refund_failed_at,
@@ -204,7 +204,7 @@ impl ProviderPayment {
             attempt: attempt + 1,
             amount: Some(amount.unwrap_or_default() + 1),
             capture_requested: !capture_requested,
-            is_shipped: !is_shipped,
+            awaits_capture: !awaits_capture,
             refund: refund + 1,
             refunding: refunding + 1,
             refund_failed_at: refund_failed_at.is_none().then_some(Timestamp::EPOCH),

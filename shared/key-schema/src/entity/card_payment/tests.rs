@@ -83,7 +83,8 @@ proptest! {
             let Some(command) = card.command() else { break };
             let known = card.held();
             card = match command {
-                Command::Void if refuses => card.failed(command, Some(ProviderPayment::UNKNOWN), Timestamp::EPOCH),
+                // What the bank has reserved is asked for until the provider knows it.
+                Command::Void if refuses && known.progress != Progress::Authorized => card.failed(command, Some(ProviderPayment::UNKNOWN), Timestamp::EPOCH),
                 Command::Void => card.observed(Held { progress: Progress::Ended, ..known }, 0),
                 Command::Capture { amount } => {
                     card.observed(Held { captured: amount, ..Held::of(Progress::Captured) }, 0)
@@ -244,10 +245,11 @@ fn money_that_is_gone_is_missing_until_staff_decide() {
         }
     }
     // Goods are shipped, and staff have not asked for the capture.
-    let shipped = at_provider(false).provider.map(|own| ProviderPayment { is_shipped: true, ..own });
+    let shipped = at_provider(false).provider.map(|own| ProviderPayment { awaits_capture: true, ..own });
     let waits = CardPayment { provider: shipped, ..paid.clone() }.observed(Held::of(Progress::Authorized), 0);
     assert_eq!((waits.work(), waits.amount_of(Work::Capture)), (Some(Work::Capture), WHOLE));
     assert_eq!(waits.observed(captured(0), 0).work(), None);
+    assert_eq!(waits.paid_under("bank-1").work(), Some(Work::Provider));
     // What staff received themselves, they can refund while the bank disputes the card.
     let twice = paid.observed(taken(Dispute::Open), 0).paid_under("bank-1").with_credited(400);
     let part = twice.refunded_under("back-1").expect("a refund");
@@ -283,6 +285,10 @@ fn what_the_provider_refuses_for_good_is_staffs() {
     }
     let won = Held { dispute: Some(Dispute::Won), ..captured(0) };
     assert_eq!(refused.observed(won, 0).command(), Some(Command::Refund { number: 2, amount: 400 }));
+    // With another key, the provider did not know the payment.
+    let unknown = taken.failed(refund, Some(ProviderPayment::UNKNOWN), Timestamp::EPOCH);
+    assert_eq!((unknown.command(), unknown.due_by_staff()), (None, 400));
+    assert_eq!(unknown.observed(captured(0), 0).command(), Some(Command::Refund { number: 2, amount: 400 }));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Shipments: laws for any sequence of changes, and cases.
 
-use key_schema::entity::{LineUnits, Order, Shortfall};
+use key_schema::entity::{CardPayment, Held, LineUnits, Order, Progress, ProviderPayment, Shortfall, Work};
 use key_schema::value::ShipmentId;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -96,6 +96,28 @@ fn the_cancellation_of_the_units_that_are_left_completes_the_order() {
     assert_eq!(arrived.order.status, OrderStatus::Packing);
     let done = to(cancel_units(&arrived, &rest, BY_STAFF, at(3)));
     assert_eq!((done.order.status, done.order.delivered_at), (OrderStatus::Delivered, Some(at(2))));
+}
+
+/// By the shipment of its last units, or by the cancellation of all that are not shipped.
+#[test]
+fn an_order_that_is_shipped_with_what_is_left_of_it_waits_for_its_capture() {
+    let mut whole = sold(&[(3, 100), (2, 50)], 400, &[]);
+    let intent = "pi_1".parse().expect("an id");
+    let card = whole.invoice.card().expect("a card payment").clone();
+    let held = Held::of(Progress::Authorized);
+    let provider = Some(ProviderPayment { held, ..ProviderPayment::new(intent, 1) });
+    whole.invoice = whole.invoice.with_card(CardPayment { provider, ..card });
+    let by_staff = |whole: &WholeOrder, key: &str, lines: Option<&[LineUnits]>| {
+        let (id, carrier) = (id(key), "Parcel Post");
+        let request =
+            ShipmentRequest { id: &id, lines, carrier, tracking_number: None, tracking_url: None, captures: false };
+        to(ship_items(whole, request, at(1)))
+    };
+    let part = by_staff(&whole, "a", Some(&[units("p0", 3)]));
+    assert_eq!(part.work(), None);
+    assert_eq!(by_staff(&part, "b", None).work(), Some(Work::Capture));
+    let less = to(cancel_units(&part, &[units("p1", 2)], BY_STAFF, at(2)));
+    assert_eq!((less.order.status, less.work()), (OrderStatus::Shipped, Some(Work::Capture)));
 }
 
 #[test]
