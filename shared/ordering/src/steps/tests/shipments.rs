@@ -102,6 +102,7 @@ fn the_cancellation_of_the_units_that_are_left_completes_the_order() {
 #[test]
 fn an_order_that_is_shipped_with_what_is_left_of_it_waits_for_its_capture() {
     let mut whole = sold(&[(3, 100), (2, 50)], 400, &[]);
+    whole.order.status = OrderStatus::Paid;
     let intent = "pi_1".parse().expect("an id");
     let card = whole.invoice.card().expect("a card payment").clone();
     let held = Held::of(Progress::Authorized);
