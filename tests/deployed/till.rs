@@ -29,7 +29,6 @@ enum People {
     Cognito(Box<SignIn>),
 }
 
-/// A person with a token.
 pub struct Person {
     pub id: String,
     pub client: Client,

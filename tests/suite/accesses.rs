@@ -36,7 +36,6 @@ fn access_key(command: &str) -> String {
     command.replace(' ', "-")
 }
 
-/// The name of the function with this logical id.
 fn function(logical_id: &str) -> Option<String> {
     all().map(lambda::Function::name).find(|name| pascal_case(name) == logical_id)
 }

@@ -15,7 +15,6 @@ struct Swapped {
     detail: &'static str,
 }
 
-/// A value that can be parsed with this schema.
 pub fn sample(schema: &Value) -> Value {
     let schema = openapi::resolve(schema);
     if let Some(choice) = ["oneOf", "anyOf"]

@@ -58,7 +58,6 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
     })
 }
 
-/// A line of an order as an item of a list.
 fn listed(order: &Value, line: usize) -> Value {
     let mut item = order["lines"][line].clone();
     for field in ["orderId", "customerId", "placedAt"] {

@@ -97,7 +97,6 @@ pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Answ
     }
 }
 
-/// The outcome for one payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The provider has done what was due, or there is nothing left to do.

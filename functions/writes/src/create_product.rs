@@ -70,7 +70,6 @@ const fn listed() -> bool {
 }
 
 impl NewProduct {
-    /// The id that the request names.
     pub(crate) const fn named(&self) -> Option<&ProductId> {
         self.product_id.as_ref()
     }

@@ -12,7 +12,6 @@ pub(crate) trait VersionedEntity: Stored + Clone {
     /// What problems call the entity.
     const NAMED: &'static str;
 
-    /// The version.
     fn version(&mut self) -> &mut u64;
 }
 

@@ -16,7 +16,6 @@ const CONCURRENT: usize = 8;
 pub(crate) const COUNT: &[Access] =
     &[Access::put::<ViewShard>(), Access::update::<ViewShard>(), Access::exists::<Product>()];
 
-/// Views by product.
 pub(crate) type Views = BTreeMap<ProductId, u64>;
 
 /// Counts views. All products of a call are tried, and only then the first error is returned: then the views of the
@@ -98,7 +97,6 @@ impl Counter {
         }
     }
 
-    /// Those of the products that exist.
     async fn existing<'a>(&self, products: impl Iterator<Item = &'a ProductId>) -> Result<BTreeSet<ProductId>, Error> {
         let products: BTreeSet<_> = products.collect();
         let keys = products.iter().map(|product| Product::key_of(product)).collect();

@@ -92,7 +92,6 @@ enum Settler {
     Idle,
     /// It read the order, and saw what the provider holds of the intent.
     Saw(Box<WholeOrder>, Look),
-    /// It will ask for this.
     Asks(String, Command),
 }
 
@@ -127,7 +126,6 @@ pub enum Change {
     },
     AskForCapture,
     Cancel,
-    /// One of the two units is cancelled.
     CancelUnit,
     Expire,
     ExpireLapsed,

@@ -85,7 +85,6 @@ fn document(problem: &ProblemType, status: StatusCode, detail: &str, message: &s
 
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// A response with a body of this media type.
 pub(crate) fn answer(status: StatusCode, media_type: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

@@ -66,7 +66,6 @@ impl Resource {
     }
 }
 
-/// The ARN of the table with this name.
 pub(crate) fn table_arn(name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
 }
@@ -86,17 +85,14 @@ pub(crate) fn policy_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:policy/{name}")
 }
 
-/// The ARN of the bus with this name.
 pub(crate) fn bus_arn(name: &str) -> String {
     format!("arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{name}")
 }
 
-/// The ARN of the bucket with this name.
 pub(crate) fn bucket_arn(name: &str) -> String {
     format!("arn:aws:s3:::{name}")
 }
 
-/// The ARN of the queue with this name.
 pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }

@@ -308,7 +308,6 @@ impl FunctionReader<'_> {
     }
 }
 
-/// The resources of this type that this deployment has.
 fn of_type<'a>(scope: &Scope, resources: &'a Mapping, kind: &'a str) -> Result<Vec<(&'a str, &'a Yaml)>> {
     let mut there = Vec::new();
     for (id, resource) in declared(resources, kind) {

@@ -77,7 +77,6 @@ pub async fn import_model(
     import_lines(environment, options, || Ok(read(&lines)), tell).await
 }
 
-/// The lines of a history.
 fn lines(name: &str, history: &[u8]) -> Result<Vec<Line>> {
     let text = std::str::from_utf8(history)?;
     let line = |(number, line): (u64, &str)| Line { file: name.into(), number, record: Record::read(line.as_bytes()) };
@@ -151,7 +150,6 @@ fn differences(given: &Items, follow: &Items) -> Vec<String> {
     differences
 }
 
-/// The model with these items.
 fn model(items: &Items) -> Value {
     let of_indexes = [Index::Gsi1, Index::Gsi2];
     let keys = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes).map(<[_; 2]>::from).concat();

@@ -278,7 +278,6 @@ impl Index {
         if of["type"].is_string() { Ok(()) } else { Err(Refused::unknown(format!("the field [{field}]"))) }
     }
 
-    /// The words of a field.
     pub(super) fn words(source: &Value, field: &str) -> Vec<String> {
         words(Self::value(source, field).as_str().unwrap_or_default())
     }
@@ -299,7 +298,6 @@ impl Index {
     }
 }
 
-/// The words of a text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()

@@ -41,7 +41,6 @@ pub struct Repairs {
     next: Place,
 }
 
-/// A place in the lists of repairs.
 #[derive(Clone, Debug, Default)]
 struct Place {
     list: u8,

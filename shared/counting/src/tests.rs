@@ -42,7 +42,6 @@ enum Event {
     Fold(usize, Fault),
     /// A consumer that folds has no more time for the counts of others.
     StopFolding(usize),
-    /// A consumer that folds crashes.
     CrashFolding(usize),
     /// Everything in a group is folded, without a lease.
     Sweep(u8),

@@ -27,7 +27,6 @@ impl EventId {
         Self::named(&format!("OrderPlaced#{order}"))
     }
 
-    /// The id of an order's change to this version.
     pub(crate) fn of_change(order: &OrderId, version: u64) -> Self {
         Self::named(&format!("OrderStatusChanged#{order}#{version}"))
     }
@@ -52,7 +51,6 @@ impl EventId {
         Self::named(&format!("PaymentAuthorized#{invoice}#{attempt}"))
     }
 
-    /// The id of the failure of an attempt to pay.
     pub(crate) fn of_failure(invoice: &InvoiceId, attempt: u32, reason: Failure) -> Self {
         Self::named(&format!("PaymentFailed#{invoice}#{attempt}#{reason:?}"))
     }
@@ -62,7 +60,6 @@ impl EventId {
         Self::named(&format!("OrderExpired#{order}"))
     }
 
-    /// The id of an order's payment becoming due at this time.
     pub(crate) fn of_payment_due(order: &OrderId, since: Timestamp) -> Self {
         Self::named(&format!("PaymentDue#{order}#{since}"))
     }
@@ -128,7 +125,6 @@ impl EventId {
         Self::named(&format!("CustomerErased#{customer}"))
     }
 
-    /// The id of a product's removal.
     pub(crate) fn of_product_removal(product: &ProductId, version: u64, written_at: Timestamp) -> Self {
         Self::named(&format!("ProductRemoved#{product}#{version}#{}", written_at.as_second()))
     }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use crate::Error;
 
-/// The secret with the keys.
 pub(crate) type Secret = secret::Secret<Keys>;
 
 /// The form of the secret's content.

@@ -15,7 +15,6 @@ use crate::{Query, Sort};
 
 const CHECKSUM: usize = 6;
 
-/// The longest cursor.
 const LONGEST: usize = 2048;
 
 /// The sort values of a product, with its id as the last one: no two products have the same.

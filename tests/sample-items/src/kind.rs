@@ -19,31 +19,24 @@ pub enum Kind {
     Absent,
     /// A profile.
     Customer(Revision),
-    /// The tombstone of an erased customer.
     ErasedCustomer,
     /// The counters of a customer's orders.
     CustomerStats(Revision),
-    /// A cart.
     Cart(Revision),
-    /// An address book.
     CustomerAddresses,
     /// The item in the place of an erased customer's cart.
     ErasedCart,
     /// A guest who has ordered nothing.
     Guest,
-    /// A guest who has ordered.
     KeptGuest,
     /// An e-mail address in use.
     EmailClaim,
-    /// A username in use.
     UsernameClaim,
-    /// A product.
     Product(Revision),
     /// A product that is a variant of another.
     Variant,
     /// The description of a product, if it is long.
     ProductDescription,
-    /// The stock of a product.
     Stock(Revision),
     /// The first cell of a stock in several cells.
     FirstCell(Revision),
@@ -53,11 +46,8 @@ pub enum Kind {
     ProductStats(Revision),
     /// The number of products of a category.
     CategoryCount(Revision),
-    /// A shard of a product's views.
     ViewShard(Revision),
-    /// The mark that a visitor has viewed a product.
     ViewMark,
-    /// The header of an order.
     Order(OrderStatus),
     /// The header of an order that was not paid in time. It has no reason.
     ExpiredOrder,
@@ -67,9 +57,7 @@ pub enum Kind {
     CreditedOrder(OrderStatus),
     /// The header of a delivered order that staff gave an amount of back.
     AllowedOrder,
-    /// A line of an order.
     OrderItem,
-    /// The address of an order.
     OrderAddress,
     /// The invoice of an order whose payment, if any, staff record.
     Invoice(PaymentState),
@@ -81,7 +69,6 @@ pub enum Kind {
     UnnumberedInvoice,
     /// The same with its number.
     NumberedInvoice,
-    /// The counter of the numbers of invoices.
     InvoiceCounter(Revision),
     /// The mark of an order whose payment is due.
     PaymentDue,
@@ -95,23 +82,14 @@ pub enum Kind {
     PartlyDeliveredOrder,
     /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
-    /// A queued order.
     QueuedOrder,
-    /// A queued order that was refused.
     RefusedOrder,
-    /// A discount code.
     Discount(Revision),
-    /// A gift card.
     GiftCard(Revision),
-    /// An order's entry on a gift card.
     GiftCardEntry(PaymentStatus),
-    /// The tax rates.
     Taxes(Revision),
-    /// The shipping rates of the shop.
     ShippingRates,
-    /// The totals of a day.
     DayTotals(Revision),
-    /// The checkpoint of counting a shard of the stream.
     StreamCheckpoint(Revision),
     /// Counts of a batch that are not yet added to the counters.
     ParkedCounts,
@@ -127,7 +105,6 @@ pub enum Kind {
     Migration(Revision),
     /// Items that a migration has to copy again.
     Repair,
-    /// The progress of copying a segment of a table.
     CopyProgress(Revision),
 }
 

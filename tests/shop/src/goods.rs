@@ -65,7 +65,6 @@ impl Shop {
         self.put(&card).await;
     }
 
-    /// The number of available units of a product.
     pub async fn available(&self, product: &str) -> u64 {
         let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
         product["available"].as_u64().expect("a number")

@@ -25,10 +25,8 @@ pub fn resolve(schema: &Value) -> &Value {
     DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere"))
 }
 
-/// A request that was sent.
 pub struct Sent<'a> {
     pub method: &'a Method,
-    /// With the query string.
     pub path: &'a str,
     pub headers: &'a [(&'a str, &'a str)],
     pub body: Option<&'a str>,

@@ -32,7 +32,6 @@ pub struct Step {
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum What {
-    /// The customer starts or resumes the payment.
     Start,
     /// The customer pays with this card.
     Pay(&'static str),
@@ -48,7 +47,6 @@ pub enum What {
     Ship,
     /// Staff set the order to delivered.
     Deliver,
-    /// Staff ask for the capture of the payment.
     Capture,
     /// Staff give back so much, in minor units.
     Credit(u64),

@@ -34,7 +34,6 @@ pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
     assert_eq!(answer["batchItemFailures"], json!([]));
 }
 
-/// The read units that these calls consumed.
 pub fn read_units(calls: &[Call]) -> f64 {
     let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
     reads.map(Consumed::units).sum()

@@ -16,7 +16,6 @@ use crate::{Shop, until_some};
 /// other, because all shops have the same names of indexes.
 const CLUSTER: &str = "TILL_SEARCH_URL";
 
-/// A search cluster.
 pub struct Searching {
     url: String,
     user: User,
@@ -54,12 +53,10 @@ impl Shop {
         &self.search.url
     }
 
-    /// Ends the pretend OpenSearch.
     pub fn end_search(&mut self) {
         self.search.pretend = None;
     }
 
-    /// The environment of an operator who builds the search index.
     pub fn indexer(&self) -> Environment {
         let secrets = self.endpoints().secretsmanager;
         let more = [("TABLE_NAME", self.table()), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.as_str())];

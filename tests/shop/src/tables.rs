@@ -26,7 +26,6 @@ pub fn template_of(table_name: String, tables: &str) -> Template {
     deployed_from(template_text(), table_name, &[("Tables", tables)])
 }
 
-/// The logical id of the table with this layout.
 pub fn logical_id(layout: Layout) -> &'static str {
     match layout {
         Layout::V1 => "Table",

@@ -24,7 +24,6 @@ pub struct Wire {
     accepting: JoinHandle<()>,
 }
 
-/// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The connection is cut before the request reaches the service.

@@ -164,7 +164,6 @@ fn choose(condition: &Series, when_true: &Value, when_false: &Value) -> Series {
     chosen.collect()
 }
 
-/// The examples of the user guide.
 #[test]
 fn the_examples_of_the_user_guide_have_the_documented_results() {
     const NONE: Option<f64> = None;

@@ -11,7 +11,6 @@ pub struct Book {
     since: String,
 }
 
-/// Sums by currency.
 type Sums = BTreeMap<String, u64>;
 
 fn money(sums: &Sums) -> Value {

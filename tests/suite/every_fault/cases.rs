@@ -12,7 +12,6 @@ use crate::prelude::*;
 /// One request or event for a [`super::world::World`].
 pub struct Case {
     pub name: &'static str,
-    /// The function that handles it.
     pub function: String,
     pub ask: Ask,
     /// Whether it takes several writes, each of which keeps the shop's invariants.
@@ -29,7 +28,6 @@ pub enum Ask {
         headers: Vec<(&'static str, String)>,
         body: Value,
     },
-    /// An event for a consumer.
     Event(Value),
 }
 
@@ -72,7 +70,6 @@ impl Case {
         self
     }
 
-    /// Of what has this version.
     fn at(self, version: u64) -> Self {
         self.header("if-match", &format!("\"{version}\""))
     }

@@ -295,7 +295,6 @@ async fn lost(shop: &Shop) {
     shop.delete("o#spoilt", "o#spoilt").await;
 }
 
-/// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
     pub rulings: Vec<Ruling>,

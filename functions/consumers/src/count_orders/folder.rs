@@ -184,7 +184,6 @@ impl Folder {
     }
 }
 
-/// The write that adds an item's counts.
 pub(super) fn add(aggregate: &Aggregate, counts: &counting::Counts) -> Result<Write, Error> {
     match aggregate {
         Aggregate::Customer(id) => Write::add(&counts.customer(id)),

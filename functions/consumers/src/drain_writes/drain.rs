@@ -240,7 +240,6 @@ fn waited_seconds(waiting: &OrderMessage) -> u64 {
     u64::try_from(waited).unwrap_or_default()
 }
 
-/// The time since the message was sent to the queue.
 fn since_sent(message: &Received) -> Duration {
     let now = Timestamp::now().as_second();
     let sent_at = message.sent_at.map_or(now, |milliseconds| milliseconds / 1000);

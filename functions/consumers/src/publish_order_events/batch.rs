@@ -66,7 +66,6 @@ impl Batch {
         self.open.keys().next().and_then(|position| self.record(*position)).map(|record| &record.number)
     }
 
-    /// The record of the event at this position.
     fn record(&self, position: usize) -> Option<&Delivered> {
         self.record_of.get(position).and_then(|record| self.delivered.get(*record))
     }

@@ -61,7 +61,6 @@ async fn cancel_reserved(shop: &mut MeteredShop, number: u32) {
     shop.check("settle-payments", "voided").await;
 }
 
-/// Cancels an order whose payment the provider has captured.
 async fn cancel_captured(shop: &mut MeteredShop, number: u32) {
     let order = place(shop, number).await;
     start(shop, &order).await;

@@ -36,7 +36,6 @@ pub enum Failing {
 pub enum Trouble {
     /// Somebody refunds 100 in the dashboard.
     Refunds,
-    /// The refunds that were made fail.
     RefundsFail,
     /// The next refund is answered with an error.
     Fails(Failing),

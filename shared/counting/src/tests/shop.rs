@@ -54,7 +54,6 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A shard.
 #[derive(Default)]
 pub(super) struct Shard {
     /// The records. One without a change cannot be read.
@@ -168,7 +167,6 @@ impl Stream {
         counts
     }
 
-    /// The lines of an order in the table.
     pub(super) fn lines(&self, order: &OrderId) -> Vec<OrderLine> {
         self.orders.iter().find(|(known, _)| known.order_id == *order).expect("an order").1.clone()
     }

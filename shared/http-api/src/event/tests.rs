@@ -145,7 +145,6 @@ async fn handle(_: Nothing, Path(product): Path<ProductId>) -> Answer<()> {
     if product.as_str() == "a" { Ok(()) } else { Err(Problem::not_found("product")) }
 }
 
-/// The answer of the function to this event.
 async fn answer(route: &'static Route, event: Value) -> Result<Value, String> {
     let environment = Environment::of([]);
     start(route, handle, &environment, Duration::from_secs(3)).expect("a function")(event).await

@@ -47,7 +47,6 @@ pub struct Balance {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[expect(clippy::large_enum_variant, reason = "an invoice has few payments")]
 pub enum Payment {
-    /// A payment with a gift card.
     GiftCard {
         code: GiftCardCode,
         amount: Money,

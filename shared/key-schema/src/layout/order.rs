@@ -94,7 +94,6 @@ collection! {
 /// An order, placed or queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderState {
-    /// The order is placed.
     Placed(Box<WholeOrder>),
     /// The order was accepted to be placed later. It is not placed yet, or it was refused.
     Queued(QueuedOrder),

@@ -82,7 +82,6 @@ pub enum PlacingAction {
 /// The outcome of placing an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacingOutcome {
-    /// The order is placed.
     Placed(WholeOrder),
     /// The order had been placed before. Holds the order as it was then.
     Replayed(WholeOrder),
@@ -187,7 +186,6 @@ impl<'a> PlacingAttempt<'a> {
         self.reads.cells_to_read(self.lines(), items)
     }
 
-    /// The lines of the request.
     pub(crate) fn lines(&self) -> &'a [RequestedLine] {
         &self.request.basket.order().lines
     }

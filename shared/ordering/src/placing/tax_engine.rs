@@ -27,7 +27,6 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 pub struct TaxRequest {
     currency: Currency,
     prices_include_tax: bool,
-    /// The country of the shop.
     shop_country: Country,
     /// Absent from an order without an address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +60,6 @@ struct TaxedLine {
     amount: i64,
 }
 
-/// The body of the engine's response.
 #[derive(Debug, Deserialize)]
 struct ResponseBody {
     /// One for each line of the request.
@@ -167,7 +165,6 @@ impl TaxRequest {
         }
     }
 
-    /// The taxes of a response to this request.
     fn read(&self, body: &ResponseBody) -> Result<TaxResponse, TaxEngineError> {
         let wrong = |why: String| TaxEngineError::Unreadable(why);
         let tax = |of: &str, ResponseTax { rate, tax }: ResponseTax, amount: i64| {

@@ -24,7 +24,6 @@ mod tests;
 /// The version of the messages that this release writes. A message of a newer version is not read.
 const VERSION: u32 = 1;
 
-/// The attribute with the hash of the request.
 const REQUEST_HASH: &str = "requestHash";
 /// The attribute with the most that the order may cost, as JSON, if there is a limit.
 const MAX_TOTAL: &str = "maxTotal";

@@ -81,7 +81,6 @@ pub enum Phase {
     Settling(Box<PlacingAttempt<'static>>, Rejection),
     /// Reads the existing order.
     Recalling,
-    /// Records the order as queued.
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
     Sending(Option<Money>),
     /// Records the order as refused: for its own acceptance, or else for an earlier one.

@@ -31,7 +31,6 @@ impl Item {
     }
 }
 
-/// Any item.
 pub(super) fn any_entity() -> impl Strategy<Value = Item> {
     (any_parts(), any::<Pick>()).prop_map(|(parts, pick)| {
         let mut entities = parts.entities();

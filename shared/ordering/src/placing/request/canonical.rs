@@ -71,7 +71,6 @@ struct Amount {
     currency: Currency,
 }
 
-/// The hash of the request's canonical form.
 pub(crate) fn hash(order: &NewOrder) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
     let NewOrder {
