@@ -33,9 +33,6 @@ impl Counter {
     ///
     /// Takes one request for each product, except for the first views of a shard, which also check that the product
     /// exists.
-    ///
-    /// # Errors
-    /// Those of any request.
     pub(crate) async fn add(&self, views: Views) -> Result<BTreeSet<ProductId>, Error> {
         let shards = views.into_iter().map(|(product_id, views)| self.add_to(self.shard_of(product_id, views)));
         let (added, failure) = all(shards.collect()).await;
@@ -53,9 +50,6 @@ impl Counter {
     ///
     /// The mark is written first. So a repeated request counts nothing twice, and a view is lost if its mark is written
     /// and the view cannot be counted. A transaction of the two would lose nothing, at twice the price.
-    ///
-    /// # Errors
-    /// Those of any request.
     pub(crate) async fn add_once(&self, views: Views, visitor: &VisitorId, now: Timestamp) -> Result<(), Error> {
         let exist = self.existing(views.keys()).await?;
         let marks = exist.into_iter().map(|product| self.mark(ViewMark::of(&product, visitor, now), product));

@@ -54,9 +54,6 @@ pub enum Against {
 
 /// Reads an archive back, and compares it. An archive that is equal to its table gets a [`Record`]. `progress` receives the
 /// number of items read so far, and an estimate of all.
-///
-/// # Errors
-/// The archive has no manifest, or S3 or DynamoDB does not answer.
 pub async fn verify(
     location: &Location,
     table: &Table,

@@ -31,9 +31,6 @@ type Items = BTreeMap<[String; 2], Map<String, Value>>;
 
 /// Makes a model of Till's design and of the history of this environment's table. The same history makes the same bytes,
 /// whichever table it comes from.
-///
-/// # Errors
-/// The table cannot be read, or breaks a law of the import.
 pub async fn export_model(environment: &Environment) -> Result<(String, Exported)> {
     let mut history = Vec::new();
     let exported = export(environment, &mut history, |_| ()).await?;
