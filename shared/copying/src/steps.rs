@@ -40,6 +40,7 @@ pub enum Obstacle {
     NotCompared,
     /// The comparison found pairs that differ: their number, and the first keys.
     Different(u64, Vec<ItemKey>),
+    /// Repairs are due.
     RepairsDue(usize),
     /// The phase has no such run.
     NoSuchRun(CopyTask, Phase),

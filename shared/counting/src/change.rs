@@ -10,6 +10,7 @@ use crate::Counts;
 /// The meaning of one stream record for the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
+    /// An order was placed.
     Placed(Order),
     /// A line of an order was placed or imported.
     Line(OrderItem),

@@ -1,68 +1,41 @@
 //! The events of shipments.
 
 use key_schema::entity::{LineUnits, Shipment};
-use key_schema::value::{CustomerId, OrderId, ShipmentId, Timestamp};
-use serde::Serialize;
-use utoipa::ToSchema;
+use key_schema::value::Timestamp;
 
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// Units of an order were shipped together. If the order's status changed with it, that has an event
-/// `OrderStatusChanged`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemsShipped {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The shipment.
-    pub shipment_id: ShipmentId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units of the shipment.
-    pub lines: Vec<LineUnits>,
-    /// The carrier's name.
-    pub carrier: String,
-    /// The carrier's number of the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_number: Option<String>,
-    /// The web page that tracks the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_url: Option<String>,
-    /// The time of the shipment.
-    pub shipped_at: Timestamp,
-}
+event! {
+    /// Units of an order were shipped together. If the order's status changed with it, that has an event
+    /// `OrderStatusChanged`.
+    ItemsShipped of shipment {
+        /// The units of the shipment.
+        pub lines: Vec<LineUnits>,
+        /// The carrier's name.
+        pub carrier: String,
+        /// The carrier's number of the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_number: Option<String>,
+        /// The web page that tracks the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_url: Option<String>,
+        /// The time of the shipment.
+        pub shipped_at: Timestamp,
+    }
 
-/// A shipment was delivered. If the order was delivered with it, that has an event `OrderStatusChanged`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ShipmentDelivered {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The shipment.
-    pub shipment_id: ShipmentId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units of the shipment.
-    pub lines: Vec<LineUnits>,
-    /// The carrier's name.
-    pub carrier: String,
-    /// The carrier's number of the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_number: Option<String>,
-    /// The time of the delivery.
-    pub delivered_at: Timestamp,
+    /// A shipment was delivered. If the order was delivered with it, that has an event `OrderStatusChanged`.
+    ShipmentDelivered of shipment {
+        /// The units of the shipment.
+        pub lines: Vec<LineUnits>,
+        /// The carrier's name.
+        pub carrier: String,
+        /// The carrier's number of the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_number: Option<String>,
+        /// The time of the delivery.
+        pub delivered_at: Timestamp,
+    }
 }
 
 impl ItemsShipped {

@@ -27,6 +27,7 @@ pub const EVERY: &str = "every entity";
 pub enum Action {
     /// `BatchGetItem`.
     BatchGetItem,
+    /// The check of a condition in a transaction.
     ConditionCheckItem,
     /// `DeleteItem`.
     DeleteItem,

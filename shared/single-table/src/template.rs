@@ -37,6 +37,7 @@ impl<Part: KeyPart> Parameter for Part {
 
 /// What a parameter gives.
 pub enum Given<'a> {
+    /// A part of a key.
     Part(&'a dyn KeyPart),
     /// The parts from the first one, included, to the second one, excluded. Without an end, the range has all parts on
     /// that side, of which each has to begin with a digit.

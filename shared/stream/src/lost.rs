@@ -22,17 +22,16 @@ pub struct LostRecords(Queue);
 
 /// The body of a message about one record. It is also a valid event for the function that gave the record up, so a
 /// later version of the function can be invoked with it.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
     reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     shard_id: Option<&'a ShardId>,
     /// Whether the shard's checkpoint lists the record as not counted, or will when the consumer passes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     listed: bool,
     sequence_number: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<&'a RawValue>,
     #[serde(rename = "Records")]
     records: Vec<&'a RawValue>,

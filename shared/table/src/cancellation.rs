@@ -17,6 +17,7 @@ pub(crate) enum Cancellation {
     Throttled(Throttle),
     /// Another request was writing one of the items.
     Conflict,
+    /// A condition failed.
     ConditionFailed,
     /// DynamoDB refused one of the actions as invalid.
     Invalid,

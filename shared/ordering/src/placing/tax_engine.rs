@@ -22,6 +22,7 @@ pub const READ_TAX_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"]
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The request to the engine: the lines of an order after its discounts, and where they go. Amounts are in minor units.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaxRequest {
@@ -29,23 +30,20 @@ pub struct TaxRequest {
     prices_include_tax: bool,
     shop_country: Country,
     /// Absent from an order without an address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     ship_to: Option<Destination>,
     lines: Vec<TaxedLine>,
     /// The price of shipping, if the order has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     shipping: Option<i64>,
 }
 
 /// As much of an address as taxes depend on. The engine learns neither the name nor the street.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Destination {
     country: Country,
-    #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<String>,
     city: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     postal_code: Option<String>,
 }
 
