@@ -102,7 +102,6 @@ impl Shared {
         Ok(body)
     }
 
-    /// Takes note that the API has taken this event.
     fn taken(&self, event: &Value) {
         let mut ledger = self.ledger();
         ledger.forget_event(event);

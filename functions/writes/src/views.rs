@@ -12,7 +12,6 @@ use table::{Budget, Condition, Error, Put, Reader, ViewShards, Write, Writer};
 /// The number of products whose views are written at once.
 const CONCURRENT: usize = 8;
 
-/// What counting views asks of the table.
 pub(crate) const COUNT: &[Access] =
     &[Access::put::<ViewShard>(), Access::update::<ViewShard>(), Access::exists::<Product>()];
 
@@ -63,7 +62,6 @@ impl Counter {
         ViewShard { product_id, shard: fastrand::u8(..self.shards.0), views }
     }
 
-    /// Writes a mark. The result is whether it is new.
     async fn mark(&self, mark: ViewMark, product: ProductId) -> (ProductId, Result<bool, Error>) {
         let written = self.writer.put_new(&mark, self.budget).await;
         (product, written.map(|put| put == Put::New))

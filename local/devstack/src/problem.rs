@@ -57,7 +57,6 @@ impl ProblemType {
     }
 }
 
-/// Writes the gateway's errors with the problem types of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problems(pub(crate) fn(GatewayError) -> ProblemType);
 

@@ -24,7 +24,6 @@ pub(crate) enum Resource {
     Role(String),
     /// A nested stack with these outputs.
     Stack(BTreeMap<String, String>),
-    /// A managed policy with this logical id.
     ManagedPolicy(String),
 }
 
@@ -75,12 +74,10 @@ pub(crate) fn stream_arn(table: &str) -> String {
     format!("{}/stream/local", table_arn(table))
 }
 
-/// The ARN of the role with this logical id.
 pub(crate) fn role_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:role/{name}")
 }
 
-/// The ARN of the managed policy with this logical id.
 pub(crate) fn policy_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:policy/{name}")
 }

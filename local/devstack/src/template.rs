@@ -38,7 +38,6 @@ use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::Resource;
 
-/// The types of events that reach a function here.
 const EVENT_TYPES: [&str; 3] = ["HttpApi", "SQS", "Schedule"];
 
 /// Lambda's own default.

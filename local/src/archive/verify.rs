@@ -135,7 +135,6 @@ fn since(record: &Record, manifest_md5: &str, archived: &Sums) -> Vec<Finding> {
     other.map(|kind| Finding::OtherSum(kind.clone())).chain(list).collect()
 }
 
-/// The manifests of an archive.
 struct Manifest {
     summary: Summary,
     entries: Vec<Entry>,

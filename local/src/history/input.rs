@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use super::record::Record;
 
-/// A line of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) file: Arc<str>,

@@ -126,7 +126,6 @@ fn text<'a>(item: &'a Map<String, Value>, name: &str) -> &'a str {
     item.get(name).and_then(|value| value["S"].as_str()).unwrap_or_default()
 }
 
-/// How the items of a model differ from those that follow from its records.
 fn differences(given: &Items, follow: &Items) -> Vec<String> {
     let mut differences = Vec::new();
     for key in given.keys().chain(follow.keys()).collect::<BTreeSet<_>>() {

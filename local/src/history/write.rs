@@ -64,7 +64,6 @@ impl Transaction {
         Ok(this)
     }
 
-    /// A discount code.
     pub(super) fn of_discount(discount: &Discount) -> Result<Self, Error> {
         Ok(Self::of(Write::put_new(discount)?))
     }

@@ -45,7 +45,6 @@ pub(super) struct Cluster {
 pub(super) struct Index {
     properties: Value,
     pub(super) documents: BTreeMap<String, Document>,
-    /// The number of writes.
     writes: i64,
 }
 
@@ -161,7 +160,6 @@ impl Cluster {
         Ok(json!({ "acknowledged": true }))
     }
 
-    /// The documents with these ids.
     pub(super) fn documents(&self, name: &str, body: &Value) -> Value {
         let ids: Vec<_> = body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let found = self.index(name);

@@ -35,7 +35,6 @@ pub struct Before {
 }
 
 impl Before {
-    /// What counts of this order.
     pub(crate) fn of(order: &Order) -> Self {
         Self { status: order.status, credits: order.credits.clone(), allowed: order.allowed() }
     }

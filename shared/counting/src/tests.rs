@@ -19,7 +19,6 @@ use key_schema::entity::ParkedCounts;
 use shop::{Act, Stream, any_act};
 use table::{Bug, Fault};
 
-/// One event of a schedule.
 #[derive(Clone, Debug)]
 enum Event {
     /// A write in the shop.

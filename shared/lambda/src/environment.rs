@@ -67,7 +67,6 @@ impl fmt::Debug for WarmUps {
 
 /// A dependency of a function, made from its environment.
 pub trait FromEnvironment: Sized {
-    /// Reads the environment.
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
 }
 

@@ -142,7 +142,6 @@ struct Refusal {
     message: String,
 }
 
-/// A page of a list.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Listed {

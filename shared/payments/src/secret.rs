@@ -7,7 +7,6 @@ use crate::Error;
 
 pub(crate) type Secret = secret::Secret<Keys>;
 
-/// The form of the secret's content.
 pub(crate) const FORM: &str = r#"{"apiKey": "...", "webhookSecret": "..."}"#;
 
 /// The secret's content, a JSON object.

@@ -47,7 +47,6 @@ pub const EVENTS: &[&str] = &[
     "charge.dispute.closed",
 ];
 
-/// A client of Stripe.
 #[derive(Debug)]
 pub(crate) struct Stripe {
     https: Https,

@@ -30,7 +30,6 @@ pub(crate) enum Position {
 }
 
 impl Position {
-    /// Reads the sort values of a product that a search with this order found.
     pub(crate) fn read(values: &Value, sort: Sort) -> Option<Self> {
         let [first, id] = values.as_array()?.as_slice() else { return None };
         let id = id.as_str()?.parse().ok()?;

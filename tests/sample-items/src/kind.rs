@@ -17,7 +17,6 @@ use Revision::First;
 pub enum Kind {
     /// No item: a key that finds nothing.
     Absent,
-    /// A profile.
     Customer(Revision),
     ErasedCustomer,
     /// The counters of a customer's orders.
@@ -29,22 +28,17 @@ pub enum Kind {
     /// A guest who has ordered nothing.
     Guest,
     KeptGuest,
-    /// An e-mail address in use.
     EmailClaim,
     UsernameClaim,
     Product(Revision),
     /// A product that is a variant of another.
     Variant,
-    /// The description of a product, if it is long.
     ProductDescription,
     Stock(Revision),
     /// The first cell of a stock in several cells.
     FirstCell(Revision),
-    /// Another cell.
     StockCell(Revision),
-    /// The counters of a product's sales.
     ProductStats(Revision),
-    /// The number of products of a category.
     CategoryCount(Revision),
     ViewShard(Revision),
     ViewMark,
@@ -61,7 +55,6 @@ pub enum Kind {
     OrderAddress,
     /// The invoice of an order whose payment, if any, staff record.
     Invoice(PaymentState),
-    /// The invoice of an order whose payment was started at the payment provider.
     CardInvoice(PaymentState),
     /// The same, if the provider must still capture or void the payment.
     DueInvoice(PaymentState),
@@ -70,17 +63,13 @@ pub enum Kind {
     /// The same with its number.
     NumberedInvoice,
     InvoiceCounter(Revision),
-    /// The mark of an order whose payment is due.
     PaymentDue,
-    /// A return of units of an order.
     Return(ReturnStatus),
-    /// A shipment of units of an order.
     Shipment,
     /// The header of an order of which a unit of each line is in a shipment.
     PackingOrder,
     /// The header of an order of which a part is delivered.
     PartlyDeliveredOrder,
-    /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
     QueuedOrder,
     RefusedOrder,
@@ -95,13 +84,11 @@ pub enum Kind {
     ParkedCounts,
     /// The right to add the parked counts to the counters.
     FoldLease(Revision),
-    /// The state of the comparison of counts.
     Reconciliation(Revision),
     /// The stored answer to a request that created a product with an idempotency key.
     KeptProduct,
     /// The stored answer to a request that adjusted a stock with an idempotency key.
     KeptAdjustment,
-    /// A migration to another table.
     Migration(Revision),
     /// Items that a migration has to copy again.
     Repair,

@@ -93,7 +93,6 @@ impl Client {
         self.send(method, path, headers, (!body.is_null()).then(|| body.to_string())).await
     }
 
-    /// Places an order under this idempotency key.
     pub async fn order(&self, key: &str, body: Value) -> Reply {
         self.post_once("/orders", key, body).await
     }

@@ -71,7 +71,6 @@ impl Shop {
         self.admin().send(Method::DELETE, &format!("/products/{product}/images/{image}"), &[], None).await
     }
 
-    /// Gives a product these images directly in the table.
     pub async fn set_images(&self, product: &str, images: &[&ImageId]) {
         let images: Vec<_> = images.iter().map(|image| json!({ "S": image })).collect();
         let key = json!({ "S": format!("p#{product}") });

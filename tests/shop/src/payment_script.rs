@@ -42,7 +42,9 @@ pub enum What {
     /// The customer asks to return so many units.
     Return(u64),
     /// Staff accept the newest return and put its units back to the stock, or refuse the return.
-    Receive { accepted: bool },
+    Receive {
+        accepted: bool,
+    },
     /// Staff ship the order.
     Ship,
     /// Staff set the order to delivered.

@@ -41,7 +41,6 @@ fn secrets(keys: &Keys) -> BTreeMap<String, String> {
     BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), keys.secret())])
 }
 
-/// The template of a shop that takes card payments at the provider with this URL.
 fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
     let mut template = deployed(&[&[("PaymentSecretArn", local::PAYMENT_SECRET)], parameters].concat());
     set_variable(&mut template, "PAYMENT_URL", provider);

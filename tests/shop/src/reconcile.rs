@@ -26,7 +26,6 @@ pub fn ask(repair: bool) -> Value {
     json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "repair": repair })
 }
 
-/// Counts the new records as the records of one shard.
 pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
     let mut records = tail.new_records(shop).await;
     records.retain(is_wanted);

@@ -23,7 +23,6 @@ pub struct Searching {
     pretend: Option<PretendSearch>,
 }
 
-/// The parameters of a template with search. The URL is replaced when the shop starts.
 pub const PARAMETERS: [(&str, &str); 2] = [("SearchUrl", "http://search.invalid"), ("SearchSecretArn", SEARCH_SECRET)];
 
 impl Searching {
@@ -48,7 +47,6 @@ impl Searching {
 }
 
 impl Shop {
-    /// The search cluster's base URL.
     pub fn search_url(&self) -> &str {
         &self.search.url
     }

@@ -13,7 +13,6 @@ use crate::deployed::{deployed, deployed_from};
 use crate::kills::Kills;
 use crate::{Shop, template_text, uncounted};
 
-/// The variable that says for how many milliseconds a function uses a phase of a migration.
 const PHASE_CACHE: &str = "MIGRATION_CACHE_MILLISECONDS";
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.

@@ -210,7 +210,6 @@ impl Line {
     }
 }
 
-/// A request under way. It ends when this is dropped.
 struct UnderWay(Arc<Line>);
 
 impl UnderWay {

@@ -15,7 +15,6 @@ enum Value {
     Array(Vec<Series>),
 }
 
-/// Evaluates an expression over the metrics with these ids. Panics on an unknown function.
 pub fn evaluate(expression: &str, metrics: &BTreeMap<String, Series>) -> Series {
     let mut parser = Parser { rest: expression, metrics };
     let value = parser.binary(0);

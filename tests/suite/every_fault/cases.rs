@@ -21,13 +21,7 @@ pub struct Case {
 }
 
 pub enum Ask {
-    Request {
-        by: Caller,
-        method: Method,
-        path: String,
-        headers: Vec<(&'static str, String)>,
-        body: Value,
-    },
+    Request { by: Caller, method: Method, path: String, headers: Vec<(&'static str, String)>, body: Value },
     Event(Value),
 }
 

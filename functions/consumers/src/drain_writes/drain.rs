@@ -21,7 +21,6 @@ const ONE_ORDER: Duration = Duration::from_secs(5);
 /// The time limit for marking an order as delayed. It is shorter than the time reserved for sending messages.
 const MARK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The backoff of a message that waits for capacity.
 pub(crate) const CAPACITY_BACKOFF: Delay = Delay::of_first(Duration::from_secs(2));
 
 /// The backoff of a message for which there was not enough time left.
@@ -233,7 +232,6 @@ impl Drain {
     }
 }
 
-/// The seconds since the order was accepted.
 fn waited_seconds(waiting: &OrderMessage) -> u64 {
     let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
     // Clocks differ. An order that seems to be accepted in the future has not waited.

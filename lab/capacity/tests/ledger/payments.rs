@@ -47,7 +47,6 @@ async fn ship(shop: &mut MeteredShop, number: u32) {
     shop.check("settle-payments", "nothing is due").await;
 }
 
-/// Cancels an order whose payment is authorized.
 async fn cancel_reserved(shop: &mut MeteredShop, number: u32) {
     let order = place(shop, number).await;
     start(shop, &order).await;

@@ -53,7 +53,6 @@ impl Bug {
 
 #[derive(Default)]
 pub(super) struct Table {
-    /// A planted bug.
     pub(super) bug: Option<Bug>,
     /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
@@ -115,7 +114,6 @@ impl Table {
         true
     }
 
-    /// The keys of the group's parked counts.
     pub(super) fn keys(&self, group: u8) -> HashSet<Key> {
         self.list(group).iter().map(Stored::key).collect()
     }

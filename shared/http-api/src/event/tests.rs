@@ -18,7 +18,6 @@ fn sample() -> Value {
     serde_json::from_str(include_str!("../../../../events/get-product.json")).expect("an event")
 }
 
-/// The request of the sample event with these fields.
 fn request(fields: &Value) -> Request {
     let mut event = sample();
     for (name, value) in fields.as_object().into_iter().flatten() {

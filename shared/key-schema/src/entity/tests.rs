@@ -281,7 +281,6 @@ fn delivered_and_cancelled_are_terminal_and_the_earlier_statuses_follow_from_the
     assert!(!OrderStatus::Shipped.may_have_been(OrderStatus::Cancelled));
 }
 
-/// Four sums.
 fn sums(amounts: [i64; 4]) -> Sums<usize> {
     amounts.into_iter().enumerate().collect()
 }

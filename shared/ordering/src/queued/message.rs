@@ -73,7 +73,6 @@ pub enum UnreadableMessage {
     NoOrder(String),
 }
 
-/// The write units that placing this basket from the queue is expected to consume.
 pub(crate) fn write_units_of(basket: &Basket) -> WriteUnits {
     let placing = basket.write_units();
     WriteUnits { table: placing.table + 2.0, ..placing }
@@ -119,7 +118,6 @@ impl OrderMessage {
         serde_json::from_str::<Grouped>(body).ok().map(|message| message.customer_id.to_string())
     }
 
-    /// The origin of an attempt to place the order of this message.
     pub(crate) fn origin(&self) -> Origin {
         Origin::Queue { queued_at: self.queued_at, max_total: self.max_total, is_redriven: self.is_redriven }
     }

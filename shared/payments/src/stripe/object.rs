@@ -66,7 +66,6 @@ impl From<Value> for Metadata {
 /// The highest number of a refund that is taken for Till's own.
 const MOST_REFUNDS: u32 = 1_000_000;
 
-/// A page of a list.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Listed<T> {
     pub(super) data: Vec<WithId<T>>,

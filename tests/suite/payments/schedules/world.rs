@@ -32,7 +32,6 @@ const MOST_SWEEPS: usize = 4;
 pub struct World {
     shop: Shop,
     faults: Faults,
-    /// Whether shipping an order captures its payment.
     captures_when_shipped: bool,
     tally: Mutex<Tally>,
 }

@@ -19,7 +19,6 @@ impl Item {
         self.places().iter().map(place_of).collect()
     }
 
-    /// The item as it is stored.
     pub(super) fn item(&self) -> serde_dynamo::Item {
         let mut item: serde_dynamo::Item = serde_dynamo::to_item(self).expect("an item");
         for key in self.keys() {
