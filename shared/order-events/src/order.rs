@@ -81,7 +81,7 @@ impl AmountCredited {
     pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
         let newest = after.allowances.get(before.allowances.len()..)?.first().filter(|newest| newest.key.is_some())?;
         Some(Self {
-            id: EventId::of_allowance(&after.order_id, after.version),
+            id: EventId::of("AmountCredited", &[&after.order_id, &after.version]),
             layout_version: LAYOUT_VERSION,
             order_id: after.order_id.clone(),
             customer_id: after.customer_id.clone(),
@@ -108,7 +108,7 @@ impl UnitsCancelled {
         });
         let lines: Vec<_> = lines.collect();
         (!lines.is_empty()).then(|| Self {
-            id: EventId::of_cancelled_units(&after.order_id, after.version),
+            id: EventId::of("UnitsCancelled", &[&after.order_id, &after.version]),
             layout_version: LAYOUT_VERSION,
             order_id: after.order_id.clone(),
             customer_id: after.customer_id.clone(),
@@ -124,7 +124,7 @@ impl OrderRejected {
     pub(crate) fn new(queued: QueuedOrder) -> Option<Self> {
         let Refusal { at, rejection } = queued.refusal?;
         Some(Self {
-            id: EventId::of_rejection(&queued.order_id, at),
+            id: EventId::of("OrderRejected", &[&queued.order_id, &at]),
             layout_version: LAYOUT_VERSION,
             order_id: queued.order_id,
             customer_id: queued.customer_id,
@@ -175,7 +175,7 @@ impl OrderPlaced {
             return Err(MissingLines { found: lines.len(), expected: order.line_count });
         }
         Ok(Self {
-            id: EventId::of_placing(&order.order_id),
+            id: EventId::of("OrderPlaced", &[&order.order_id]),
             layout_version: LAYOUT_VERSION,
             order_id: order.order_id,
             customer_id: order.customer_id,

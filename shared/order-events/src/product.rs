@@ -48,7 +48,7 @@ event! {
 impl ProductChanged {
     pub(crate) fn new(product: Product, written_at: Timestamp) -> Self {
         Self {
-            id: EventId::of_product_change(&product.product_id, product.version, written_at),
+            id: EventId::of("ProductChanged", &[&product.product_id, &product.version, &written_at.as_second()]),
             layout_version: LAYOUT_VERSION,
             description_continues: product.description_continues(),
             attributes: product.attributes,
@@ -67,7 +67,7 @@ impl ProductChanged {
 impl ProductRemoved {
     pub(crate) fn new(product: Product, written_at: Timestamp) -> Self {
         Self {
-            id: EventId::of_product_removal(&product.product_id, product.version, written_at),
+            id: EventId::of("ProductRemoved", &[&product.product_id, &product.version, &written_at.as_second()]),
             layout_version: LAYOUT_VERSION,
             product_id: product.product_id,
             version: product.version,

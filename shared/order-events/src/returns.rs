@@ -35,7 +35,7 @@ event! {
 impl ReturnRequested {
     pub(crate) fn new(of: Return) -> Self {
         Self {
-            id: EventId::of_return(&of.return_id),
+            id: EventId::of("ReturnRequested", &[&of.return_id]),
             layout_version: LAYOUT_VERSION,
             return_id: of.return_id,
             order_id: of.order_id,
@@ -52,7 +52,7 @@ impl ReturnReceived {
         let is_closed = before.status == ReturnStatus::Requested && after.status != ReturnStatus::Requested;
         let received_at = after.closed_at.filter(|_| is_closed)?;
         Some(Self {
-            id: EventId::of_receipt(&after.return_id),
+            id: EventId::of("ReturnReceived", &[&after.return_id]),
             layout_version: LAYOUT_VERSION,
             return_id: after.return_id,
             order_id: after.order_id,

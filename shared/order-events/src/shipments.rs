@@ -41,7 +41,7 @@ event! {
 impl ItemsShipped {
     pub(crate) fn new(of: Shipment) -> Self {
         Self {
-            id: EventId::of_shipment(&of.shipment_id),
+            id: EventId::of("ItemsShipped", &[&of.shipment_id]),
             layout_version: LAYOUT_VERSION,
             shipment_id: of.shipment_id,
             order_id: of.order_id,
@@ -60,7 +60,7 @@ impl ShipmentDelivered {
     pub(crate) fn new(before: &Shipment, after: Shipment) -> Option<Self> {
         let delivered_at = after.delivered_at.filter(|_| before.delivered_at.is_none())?;
         Some(Self {
-            id: EventId::of_delivery(&after.shipment_id),
+            id: EventId::of("ShipmentDelivered", &[&after.shipment_id]),
             layout_version: LAYOUT_VERSION,
             shipment_id: after.shipment_id,
             order_id: after.order_id,

@@ -13,7 +13,7 @@ use super::{LineTax, OrderLine};
 use crate::value::{Money, ProductId, Quantity, RequestHash, Timestamp};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// The credited units of one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

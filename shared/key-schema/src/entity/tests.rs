@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp};
+use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp, eur};
 
 mod discounts;
 
@@ -14,10 +14,6 @@ fn at(text: &str) -> Timestamp {
 
 fn currency(name: &str) -> Currency {
     name.to_owned().try_into().expect("a currency")
-}
-
-fn eur(amount: i64) -> Money {
-    Money::new(amount, currency("EUR")).expect("an amount")
 }
 
 /// The millisecond before noon, noon, and the millisecond after it.

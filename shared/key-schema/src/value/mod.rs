@@ -64,6 +64,8 @@ pub use id::{
     InvoiceId, InvoiceSeries, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
 };
 pub use invoice_number::InvoiceNumber;
+#[cfg(test)]
+pub(crate) use money::eur;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
 pub(crate) use postal_code::{past_postal_code, postal_code};
