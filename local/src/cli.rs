@@ -150,7 +150,6 @@ impl Serve {
     }
 }
 
-/// Runs the command.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,

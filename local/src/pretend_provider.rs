@@ -102,7 +102,6 @@ impl Shared {
         Ok(body)
     }
 
-    /// Takes note that the API has taken this event.
     fn taken(&self, event: &Value) {
         let mut ledger = self.ledger();
         ledger.forget_event(event);
@@ -112,9 +111,6 @@ impl Shared {
 
 impl PretendProvider {
     /// Starts the provider. With `file`, it keeps its ledger and the webhooks that were not taken there.
-    ///
-    /// # Errors
-    /// The listener has no address, or the file cannot be read.
     pub fn start(listener: TcpListener, keys: Keys, file: Option<&Path>) -> Result<Self> {
         let url = format!("http://{}", listener.local_addr().context("a listener has no address")?);
         let ledger = file.map(Ledger::read).transpose()?.unwrap_or_default();

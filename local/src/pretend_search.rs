@@ -68,9 +68,6 @@ impl Shared {
 
 impl PretendSearch {
     /// Starts a cluster without indexes.
-    ///
-    /// # Errors
-    /// The listener has no address.
     pub fn start(listener: TcpListener, user: &User) -> Result<Self> {
         let url = format!("http://{}", listener.local_addr().context("a listener has no address")?);
         let authorization = format!("Basic {}", STANDARD.encode(format!("{}:{}", user.username, user.password)));

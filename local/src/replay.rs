@@ -67,9 +67,6 @@ pub struct Object {
 /// - the object that Lambda puts into a bucket for a batch that it gave up: its `payload` is an event.
 ///
 /// A message may also name such an object.
-///
-/// # Errors
-/// The text has none of these.
 pub fn read(text: &str) -> Result<Found> {
     let mut found = Found::default();
     collect(serde_json::from_str(text).context("it is no JSON")?, &mut found)?;
@@ -132,9 +129,6 @@ fn seconds(record: &mut Value) {
 
 /// Publishes the events of these records on the bus of this environment, each under the id that it has had from the
 /// beginning. So it may be repeated: receivers drop what they have.
-///
-/// # Errors
-/// The environment lacks a variable, or a batch is no batch of records.
 pub async fn replay(environment: &Environment, batches: Vec<Lost>) -> Result<Replayed> {
     let (bus, table) = (Bus::from_environment(environment)?, Reader::from_environment(environment)?);
     let mut all = Replayed::default();

@@ -197,7 +197,6 @@ fn order_path(order: &Value) -> String {
     format!("/orders/{}", order["orderId"].as_str().expect("an id"))
 }
 
-/// The totals from this day on.
 async fn totals(admin: &Client, since: &str) -> Totals {
     let days = admin.get(&format!("/totals?from={since}&to={}", day(1))).await.expect(200);
     let mut sum = Totals { orders: 0, units: 0, cents: 0 };

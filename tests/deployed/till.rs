@@ -29,13 +29,11 @@ enum People {
     Cognito(Box<SignIn>),
 }
 
-/// A person with a token.
 pub struct Person {
     pub id: String,
     pub client: Client,
 }
 
-/// An environment variable that a deployed Till needs.
 pub fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: docs/third-party.md lists the variables"))
 }
@@ -116,7 +114,6 @@ impl Till {
         self.nobody.with_token(&token)
     }
 
-    /// Sends a message to the queue of waiting orders.
     pub async fn send_to_queue(&self, body: &str) {
         let url = self.queue_url(&self.queue).await;
         self.aws.call(SQS, "SendMessage", &json!({ "QueueUrl": url, "MessageBody": body })).await;

@@ -16,7 +16,6 @@ use crate::completeness::texts;
 /// The request of a sample event.
 pub struct Sample {
     method: Method,
-    /// The path with the query string.
     pub path: String,
     headers: Vec<(String, String)>,
     body: Option<String>,

@@ -6,7 +6,7 @@ use consumers::CONSUMERS;
 use copying::{Assignment, Copier, Migrator, Pace, Repairs};
 use devstack::fault_proxy::Call;
 use futures_util::join;
-use key_schema::access::{Access, Action, CHANGED, EVERY};
+use key_schema::access::{Access, Action, EVERY, changed};
 use key_schema::entity::{CopyTask, Entity as _, Phase, ViewMark};
 use key_schema::layout::{ENTITIES, OF_A_MIGRATION, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use lambda::FromEnvironment as _;
@@ -36,7 +36,6 @@ fn access_key(command: &str) -> String {
     command.replace(' ', "-")
 }
 
-/// The name of the function with this logical id.
 fn function(logical_id: &str) -> Option<String> {
     all().map(lambda::Function::name).find(|name| pascal_case(name) == logical_id)
 }
@@ -195,7 +194,7 @@ async fn the_attributes_of_updates_are_the_declared_ones() {
             }
         }
     }
-    for (entity, declared) in CHANGED {
+    for (entity, declared) in changed() {
         let named = named.remove(entity).unwrap_or_default();
         let fits = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
             Some(begin) => name.starts_with(begin),

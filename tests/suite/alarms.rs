@@ -33,7 +33,6 @@ fn joined(parts: &[BTreeMap<String, Series>]) -> BTreeMap<String, Series> {
     all
 }
 
-/// An alarm's metrics in a healthy shop.
 fn calm(alarm: &Alarm, shop: Shop) -> BTreeMap<String, Series> {
     alarm.metrics.iter().map(|(id, metric)| (id.clone(), vec![shop(&alarm.name, metric); WHILE])).collect()
 }

@@ -136,7 +136,6 @@ fn cases(text: &str, order: &str, invoice: &str) -> Vec<(String, Vec<String>)> {
     cases
 }
 
-/// A value as DynamoDB stores it.
 fn stored(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!({ "N": number.to_string() }),

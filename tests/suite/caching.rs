@@ -43,7 +43,6 @@ fn the_description_of_each_read_has_conditions() {
     }
 }
 
-/// The text of a header of a function's answer.
 fn header<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
     answer["headers"][name].as_str()
 }

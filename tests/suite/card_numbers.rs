@@ -4,9 +4,8 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use shop::openapi;
+use shop::openapi::{self, sample};
 
-use crate::contract::sample;
 use crate::prelude::*;
 
 /// The route that takes what the payment provider signed. Stripe's events have the last four digits of a card only.

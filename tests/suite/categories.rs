@@ -17,7 +17,6 @@ async fn move_to(client: &Client, id: &str, category: &str) {
     patch(client, id, json!({ "category": category })).await.expect(200);
 }
 
-/// The categories as the API lists them.
 async fn listed(shop: &Shop) -> BTreeMap<String, u64> {
     let categories = shop.nobody().walk("/categories", 2).await;
     let one = |one: &Value| {

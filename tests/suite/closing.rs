@@ -185,7 +185,6 @@ async fn start(data: &Path, template: Template) -> Stack {
     Stack::start(options, start_all).await.expect("the stack starts")
 }
 
-/// Sends a request as this caller. Returns the status and the body.
 async fn send(stack: &Stack, caller: (&str, &str), path: &str, body: Option<Json>) -> (u16, Json) {
     let (url, client) = (format!("{}{path}", stack.url()), reqwest::Client::new());
     let request = body.map_or_else(|| client.get(&url), |body| client.post(&url).json(&body));

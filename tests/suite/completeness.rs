@@ -45,7 +45,6 @@ pub fn declared() -> Named {
     named.collect()
 }
 
-/// The file of this function.
 pub fn source_of(function: &Function) -> String {
     format!("functions/{}/src/{}.rs", function.program, function.name().replace('-', "_"))
 }
@@ -159,7 +158,6 @@ fn the_description_of_the_api_has_the_routes_of_the_code() {
     assert_eq!(named, declared());
 }
 
-/// Whether this is a file with this extension.
 pub fn has_extension(file: &str, extension: &str) -> bool {
     Path::new(file).extension().is_some_and(|found| found == extension)
 }

@@ -4,7 +4,7 @@ use key_schema::entity::Discount;
 use key_schema::value::{Charge, Description, EmailAddress, MOST_CHARGED, Money, Name, ProductId, Username};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
-use shop::openapi;
+use shop::openapi::{self, sample};
 
 use crate::prelude::*;
 
@@ -13,42 +13,6 @@ struct Swapped {
     at: String,
     body: Value,
     detail: &'static str,
-}
-
-/// A value that can be parsed with this schema.
-pub fn sample(schema: &Value) -> Value {
-    let schema = openapi::resolve(schema);
-    if let Some(choice) = ["oneOf", "anyOf"]
-        .iter()
-        .find_map(|name| schema[*name].as_array()?.iter().rfind(|choice| choice["type"] != "null"))
-    {
-        return sample(choice);
-    }
-    // Parts of an `allOf` may only restrict other parts.
-    if let Some(parts) = schema["allOf"].as_array() {
-        return sample(&parts[0]);
-    }
-    let kind = if schema["type"].is_array() { &schema["type"][0] } else { &schema["type"] };
-    match kind.as_str() {
-        Some("object") => {
-            let properties = schema["properties"].as_object().into_iter().flatten();
-            let value = |name: &str, property| match name {
-                "email" => json!("ada@example.com"),
-                _ => sample(property),
-            };
-            properties.map(|(name, property)| (name.clone(), value(name, property))).collect()
-        }
-        Some("array") => json!([sample(&schema["items"])]),
-        Some("boolean") => json!(true),
-        Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
-        _ => match (schema["format"].as_str(), schema["pattern"].as_str(), schema["enum"].as_array()) {
-            (_, _, Some(names)) => names[0].clone(),
-            (Some("date" | "date-time"), ..) => json!("2026-11-21"),
-            (_, Some("^[A-Z]{3}$"), _) => json!("EUR"),
-            (_, Some(pattern), _) if pattern.starts_with("^https://") => json!("https://example.com"),
-            _ => json!("a-text-of-20-letters"),
-        },
-    }
 }
 
 /// Replaces each object by the array of its values, and each enum value by an object.

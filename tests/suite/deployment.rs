@@ -130,7 +130,6 @@ fn the_function_that_reads_the_queue_is_replaced_before_those_that_write_it() {
     }
 }
 
-/// The parameter allows exactly the schedules that the backup plan has.
 #[test]
 fn the_allowed_backup_schedules_are_those_of_the_plan() {
     let (outer, operations) = (stack("template.yaml"), stack("stacks/operations.yaml"));

@@ -51,7 +51,6 @@ struct Flood {
 }
 
 impl Flood {
-    /// Sends the stranger's request of this number.
     async fn send(&self, number: usize) {
         let guest = {
             let guests = self.guests.lock().expect("the lock");

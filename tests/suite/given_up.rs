@@ -34,7 +34,6 @@ async fn suspicious_shop() -> Shop {
     .await
 }
 
-/// The environment of an operator who replays.
 fn operator(shop: &Shop) -> Environment {
     let bus = shop.template().functions.iter().find_map(|function| function.environment.get("EVENT_BUS"));
     let variables = [

@@ -19,7 +19,6 @@ async fn shop() -> Shop {
     shop
 }
 
-/// The images that everybody sees of a product.
 async fn seen(shop: &Shop, product: &str) -> Vec<Value> {
     let product = shop.nobody().get(&format!("/products/{product}")).await.expect(200);
     product["images"].as_array().cloned().unwrap_or_default()

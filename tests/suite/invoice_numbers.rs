@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-/// A shop whose invoices get numbers of this series.
 pub async fn shop(series: &str) -> Shop {
     let shop = Shop::open_where(&[("INVOICE_SERIES", series)]).await;
     shop.sign_up("ada").await;

@@ -58,7 +58,6 @@ fn request(line: &str, headers: &str, body: &str) -> String {
     format!("{line} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
-/// A valid call for the service at this port.
 fn call_of(port: &str) -> (&'static str, &'static str, &'static str) {
     let signed = "content-type: application/x-amz-json-1.0\r\nx-amz-date: 20260101T000000Z\r\n\
                   authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s/aws4_request, SignedHeaders=host, Signature=0\r\n";

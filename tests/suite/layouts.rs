@@ -18,7 +18,6 @@ use serde_json::Value;
 /// The versions that were released. Their fixtures must not change.
 const RELEASED: &[&str] = &[];
 
-/// The version of this code.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn folder(kind: &str) -> PathBuf {

@@ -71,7 +71,6 @@ impl MigratingShop {
         self.shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
 
-    /// Begins a phase.
     pub async fn enter(&self, phase: Phase) {
         self.shop.put(&Migration { phase, version: 1, since: Timestamp::now() }).await;
     }
@@ -112,7 +111,6 @@ impl MigratingShop {
     }
 }
 
-/// The items that are due to be repaired by the repairs among these items.
 fn due(items: &[Item]) -> Keys {
     let repairs = items.iter().filter(|item| kind(item) == Some("repair"));
     let repairs = repairs.map(|item| read_item::<Repair>(item.clone()).expect("a repair"));

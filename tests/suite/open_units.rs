@@ -6,7 +6,6 @@ use shop::set_everywhere;
 use crate::prelude::*;
 use crate::queue::settled;
 
-/// The most units in unpaid orders.
 const MOST: u64 = 5;
 
 /// A shop with this cap that counts, and whose queued orders are placed.

@@ -92,7 +92,6 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// The lines of an order as items of a list.
 fn lines(order: &Value) -> Vec<(String, Value)> {
     let item = |line: &Value| {
         let mut line = line.clone();

@@ -68,7 +68,6 @@ impl Desk {
         self.before = self.shop.dump().await;
     }
 
-    /// Sends a request that must be refused with this kind of problem and these additional members. Returns the detail.
     pub async fn refuses(&mut self, ask: Ask<'_>, kind: Kind, members: Value) -> String {
         let Ask { client, method, path, key, body } = ask;
         let at = format!("{method} {path} {:.200}", body.as_deref().unwrap_or_default());

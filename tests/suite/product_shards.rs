@@ -57,7 +57,6 @@ impl Raised {
         raised
     }
 
-    /// A function with the old number of shards.
     fn function(&self, name: &str) -> Invoke {
         let all = functions::start_all(&self.shop.endpoints(), &self.before).expect("the functions start");
         all.handlers.into_iter().find(|(known, _)| known == name).expect("it answers a route").1

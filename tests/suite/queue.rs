@@ -157,7 +157,7 @@ async fn every_route_of_an_order_in_the_queue_says_that_it_waits() {
                     continue;
                 }
                 let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
-                let mut body = (!schema.is_null()).then(|| crate::contract::sample(schema));
+                let mut body = (!schema.is_null()).then(|| shop::openapi::sample(schema));
                 if let Some(body) = body.as_mut().and_then(Value::as_object_mut) {
                     body.retain(|name, _| name != "trackingUrl" && name != "amount");
                     if template.ends_with("/credits") {

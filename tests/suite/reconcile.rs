@@ -24,7 +24,6 @@ fn compared(template: &mut Template, settle_seconds: u32, read_units: u32) {
     set_everywhere(template, "STATUS_SHARDS", "2");
 }
 
-/// A shop with some counted orders.
 async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
     let shop = Shop::open_with(|template| {
         compared(template, settle_seconds, read_units);

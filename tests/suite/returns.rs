@@ -52,7 +52,6 @@ async fn ask(client: &Client, order: &Value, key: &str, lines: Value) -> Reply {
     client.request_return(order, key, body).await
 }
 
-/// The customer requests the return of units of one product.
 async fn ask_for(shop: &Shop, order: &Value, key: &str, product: &str, quantity: u64) -> Value {
     let lines = json!([{ "productId": product, "quantity": quantity }]);
     ask(&shop.customer("ada"), order, key, lines).await.expect(201)

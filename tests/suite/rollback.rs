@@ -62,7 +62,6 @@ impl Checkout {
         checkout
     }
 
-    /// Makes a commit and its build. Returns the commit.
     fn commit(&self, program: &str) -> String {
         self.write(".aws-sam/build/template.yaml", "CodeUri: GetOrder");
         self.write(".aws-sam/build/State/template.yaml", "Resources: {}");

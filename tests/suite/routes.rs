@@ -15,7 +15,6 @@ pub fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
     headers.filter(|header| !others.contains(&header.0) && !is_tag_of_body(header)).collect()
 }
 
-/// The body of a reply with this status and exactly these headers besides the media type.
 #[track_caller]
 fn answered(reply: &Reply, status: u16, headers: &[(&str, &str)]) -> Value {
     assert_eq!(reply.status, status, "{}", reply.body);
@@ -58,7 +57,6 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
     })
 }
 
-/// A line of an order as an item of a list.
 fn listed(order: &Value, line: usize) -> Value {
     let mut item = order["lines"][line].clone();
     for field in ["orderId", "customerId", "placedAt"] {

@@ -17,7 +17,6 @@ pub fn routes_by_event_time() -> Vec<String> {
     functions_by_event_time().into_iter().filter(|name| routes.contains(name)).collect()
 }
 
-/// Whether this status is expected of this function's event.
 pub fn is_expected(name: &str, status: u64) -> bool {
     match name {
         // The only cancelled order was never paid, so no refund is due; and the customer has unfinished orders.

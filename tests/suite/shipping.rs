@@ -64,7 +64,6 @@ async fn quote(shop: &Shop, body: &Value) -> Reply {
     shop.customer("ada").post("/quotes", body.clone()).await
 }
 
-/// The shop's items of this kind.
 async fn all(shop: &Shop, kind: &str) -> Vec<Value> {
     shop.dump().await.into_iter().filter(|item| item["EntityType"]["S"] == kind).collect()
 }

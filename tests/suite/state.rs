@@ -62,7 +62,6 @@ fn tables_and_accounts_are_protected_from_deletion() {
     assert_eq!(sign_in["Resources"]["Users"]["Properties"]["DeletionProtection"], "ACTIVE");
 }
 
-/// A deployment with these parameters.
 fn deployed(parameters: &[(&str, &str)]) -> Deployment {
     let mut deployment = Deployment::default();
     deployment.parameters.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));

@@ -8,7 +8,6 @@ use shop::read;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The states of a row.
 const STATES: [&str; 3] = ["+", "~", "-"];
 
 /// The cells of each row of the page's tables.

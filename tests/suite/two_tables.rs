@@ -13,7 +13,6 @@ use crate::roles::{item, put, query, sweeping};
 /// ([source](https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html)).
 const INLINE_POLICIES: usize = 10_240;
 
-/// The most characters of a managed policy.
 const MANAGED_POLICY: usize = 6_144;
 
 /// A change of the parameter to a neighbouring value replaces the roles before the functions. Until then, a function has
@@ -181,7 +180,6 @@ async fn every_function_may_read_the_phase_of_a_migration_and_nothing_of_a_table
     assert_eq!(shop.denials().len(), refused);
 }
 
-/// A statement as a policy has it.
 fn document(statement: &Statement) -> Value {
     let mut conditions = Map::new();
     for condition in &statement.conditions {

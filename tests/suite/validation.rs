@@ -144,7 +144,6 @@ async fn an_invalid_id_in_a_path_is_refused() {
     }
 }
 
-/// The body padded with spaces to this length.
 fn padded(body: &Value, length: usize) -> String {
     let body = body.to_string();
     " ".repeat(length - body.len()) + &body

@@ -8,7 +8,6 @@ fn shirt(id: &str) -> Value {
     json!({ "productId": id, "name": "Shirt", "description": "", "category": "shirts", "price": eur(1500), "stock": 10 })
 }
 
-/// A shirt of this size.
 fn variant(id: &str, size: &str) -> Value {
     let mut product = shirt(id);
     product["attributes"] = json!({ "size": size });

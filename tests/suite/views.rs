@@ -86,7 +86,6 @@ async fn view_all(shop: &Shop, body: Value) -> Reply {
     shop.nobody().post("/views", body).await
 }
 
-/// The counted views of a product.
 async fn counted(shop: &Shop, product: &str) -> u64 {
     parts(shop, product).await.iter().sum()
 }

@@ -1,36 +1,13 @@
 //! The details of validation problems are for authors of clients: they name types of JSON, not of Rust.
 
 use serde_json::Map;
-use shop::openapi;
+use shop::openapi::{self, sample};
 
-use crate::contract::sample;
 use crate::prelude::*;
 
 /// Words of serde's own messages.
-const OF_SERDE: [&str; 22] = [
-    "struct",
-    "enum",
-    "variant",
-    "newtype",
-    "tuple",
-    "unit",
-    "map",
-    "sequence",
-    "borrowed",
-    "deserialize",
-    "untagged",
-    "str",
-    "char",
-    "bytes",
-    "i8",
-    "i32",
-    "i64",
-    "u8",
-    "u32",
-    "u64",
-    "f64",
-    "integer",
-];
+const OF_SERDE: &str = "struct enum variant newtype tuple unit map sequence borrowed deserialize untagged str char bytes i8 \
+    i32 i64 u8 u32 u64 f64 integer";
 
 /// The word of the detail that only makes sense to somebody who knows the server's code.
 fn internal_word(detail: &str) -> Option<&str> {
@@ -40,7 +17,7 @@ fn internal_word(detail: &str) -> Option<&str> {
         let is_type = letters.next().is_some_and(char::is_uppercase)
             && word.chars().any(char::is_lowercase)
             && letters.any(char::is_uppercase);
-        OF_SERDE.contains(word) || is_type || word.trim_matches('_').contains('_')
+        OF_SERDE.split(' ').any(|of_serde| of_serde == *word) || is_type || word.trim_matches('_').contains('_')
     };
     detail.split(|letter: char| !letter.is_alphanumeric() && letter != '_').find(is_internal)
 }

@@ -35,7 +35,6 @@ pub const GRANTS: &[Grant] = &[payments::READ_SECRET];
 /// With less time left, no further order is begun. Cancelling one order takes at most this long.
 const ONE_ORDER: Duration = Duration::from_secs(25);
 
-/// The number of orders in one page of a list.
 const PAGE_SIZE: u8 = 100;
 
 /// The function's dependencies, and the time for which an order may stay unpaid.

@@ -36,16 +36,13 @@ pub const GRANTS: &[Grant] = &[
 /// With less time left, no further payment is begun. One takes at most this long.
 const ONE_PAYMENT: Duration = Duration::from_secs(25);
 
-/// The number of payments that one environment settles concurrently.
 const CONCURRENTLY: usize = 4;
 
-/// The schedule leaves younger payments to the queue.
 const YOUNGER: u32 = 10 * 60;
 
 /// The schedule looks at the undelivered messages of so many seconds. Several runs fall into this time.
 const UNDELIVERED: u32 = 60 * 60;
 
-/// The number of payments in one page of the list.
 const OF_A_LIST: u8 = 100;
 
 /// The function's dependencies.
@@ -97,7 +94,6 @@ pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Answ
     }
 }
 
-/// The outcome for one payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The provider has done what was due, or there is nothing left to do.

@@ -5,11 +5,10 @@ use http_api::{
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
-use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
 use payments::Currencies;
-use serde::Deserialize;
 use table::{Budget, Cause, Commit, Condition, Error, Write, Writer, read_item, stored_answer};
-use utoipa::ToSchema;
+
+use crate::product_request::NewProduct;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin)
     .summary("Add a product to the catalogue.")
@@ -33,49 +32,6 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin)
         }"#,
     ));
 
-/// A new product.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewProduct {
-    /// A random id if absent. If the request names an id or has an Idempotency-Key, it can be repeated without creating
-    /// a second product.
-    product_id: Option<ProductId>,
-    name: Name,
-    description: Text,
-    category: Category,
-    price: Charge,
-    /// The weight of one unit, for the price of shipping.
-    weight_grams: Option<Grams>,
-    /// What tells the variants of a product apart, such as `{"size": "M"}`.
-    #[serde(default)]
-    attributes: Attributes,
-    /// The product of which this is a variant. A variant has its own price and its own stock.
-    variant_of: Option<ProductId>,
-    /// Whether lists, categories and the search have the product. If not, it can still be read by its id and ordered.
-    #[serde(default = "listed")]
-    #[schema(default = true)]
-    listed: bool,
-    /// The number of units that can be sold.
-    #[serde(default)]
-    #[schema(value_type = u64, maximum = 4_294_967_295u64)]
-    stock: u32,
-    /// The number of cells over which the units are spread. Orders that take units from the same cell are written one
-    /// after the other, so a product that many customers order at the same moment needs several cells.
-    #[serde(default)]
-    cells: Cells,
-}
-
-const fn listed() -> bool {
-    true
-}
-
-impl NewProduct {
-    /// The id that the request names.
-    pub(crate) const fn named(&self) -> Option<&ProductId> {
-        self.product_id.as_ref()
-    }
-}
-
 /// The product, its long description, all cells of its stock and the number of its category are written in one
 /// transaction, so that none exists without the others. With an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
@@ -84,18 +40,8 @@ pub async fn handle(
     Json(new): Json<NewProduct>,
     budget: Budget,
 ) -> Answer<Serialized<Created<Versioned<ProductView>>>> {
-    currencies.check(Money::from(new.price).currency())?;
-    let product_id = new.product_id.unwrap_or_else(ProductId::random);
-    let mut product = Product {
-        variant_of: new.variant_of.filter(|main| *main != product_id),
-        attributes: new.attributes.into(),
-        listed: new.listed,
-        initial_stock: new.stock,
-        weight_grams: new.weight_grams.filter(|weight| weight.get() > 0),
-        ..Product::new(product_id, new.name.into(), new.category, new.price.into())
-    };
-    let long = product.describe(new.description.into());
-    let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);
+    let (product, long, stock) = new.entities();
+    currencies.check(product.price.currency())?;
 
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);

@@ -6,6 +6,7 @@ mod changed;
 mod guests;
 mod image_change;
 mod optimistic;
+mod product_request;
 mod settings;
 mod units;
 mod views;

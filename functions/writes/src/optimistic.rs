@@ -12,7 +12,6 @@ pub(crate) trait VersionedEntity: Stored + Clone {
     /// What problems call the entity.
     const NAMED: &'static str;
 
-    /// The version.
     fn version(&mut self) -> &mut u64;
 }
 
@@ -31,9 +30,6 @@ macro_rules! versioned {
 versioned! { Discount, "discount code"; GiftCard, "gift card"; Product, "product"; }
 
 /// The entity with this key, strongly consistent.
-///
-/// # Errors
-/// There is no such entity.
 pub(crate) async fn read<T: VersionedEntity>(table: &Reader, key: Key, budget: Budget) -> Answer<T> {
     let found = table.batch::<T>(vec![key], Consistency::Strong, budget).await?;
     found.into_iter().next().ok_or_else(|| Problem::not_found(T::NAMED))
@@ -76,9 +72,6 @@ pub(crate) async fn write<T: VersionedEntity>(
 }
 
 /// Pauses after a conflict, before the next attempt reads again. `changed` says what other requests have changed.
-///
-/// # Errors
-/// There is no time left.
 pub(crate) async fn pause(retries: &mut Retries, changed: &str) -> Result<(), Error> {
     let contention = || Error::contention(format!("other requests were changing the {changed} for too long"));
     if retries.pause().await { Ok(()) } else { Err(contention()) }

@@ -106,7 +106,6 @@ impl Carts {
     }
 }
 
-/// The condition on the cart that is replaced.
 fn may_be_put(if_match: Option<&IfMatch>, now: Timestamp) -> Result<Condition, Error> {
     let Some(if_match) = if_match else { return Ok(Condition::not_erased()) };
     Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(Condition::not_erased()))

@@ -18,7 +18,6 @@ pub const ROUTE: Route = Route::put("/taxes", Scope::Admin)
         r#"{"countries": [{"country": "DE", "standard": 1900, "categories": [{"category": "coffee", "rate": 700}]}]}"#,
     ));
 
-/// The most countries.
 const MOST_COUNTRIES: usize = 100;
 /// The most rates of categories in all countries together: every order of the shop reads them, so they must be few
 /// kilobytes.

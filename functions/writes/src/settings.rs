@@ -7,7 +7,6 @@ use table::{Budget, Condition, Write, Writer, Written, read_item};
 
 /// Settings with a version, which is the `ETag`: 0 before they are written, and one more each time.
 pub(crate) trait Settings: Stored {
-    /// The version.
     fn version(&self) -> u64;
 
     /// Whether both say the same, whenever they were written.
@@ -34,7 +33,6 @@ impl Settings for Taxes {
     }
 }
 
-/// The version of the settings that follow these.
 pub(crate) fn next_version<S: Settings>(found: Option<&S>) -> u64 {
     found.map_or(1, |found| found.version() + 1)
 }

@@ -75,19 +75,11 @@ pub(crate) fn denied(denial: Denial) -> Problem {
     }
 }
 
-/// This shipment of the order.
-///
-/// # Errors
-/// The order does not have the shipment that it was changed for: a defect.
 pub(crate) fn shipment_of(whole: WholeOrder, id: &ShipmentId) -> Result<ShipmentView, Problem> {
     let found = whole.shipments.into_iter().find(|known| known.shipment_id == *id);
     found.map(ShipmentView::from).ok_or_else(|| Problem::internal("an order lacks its shipment"))
 }
 
-/// This return of the order.
-///
-/// # Errors
-/// The order does not have the return that it was changed for: a defect.
 pub(crate) fn return_of(whole: WholeOrder, id: &ReturnId) -> Result<ReturnView, Problem> {
     let found = whole.returns.into_iter().find(|known| known.return_id == *id);
     found.map(ReturnView::from).ok_or_else(|| Problem::internal("an order lacks its return"))

@@ -2,15 +2,14 @@
 
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
-use key_schema::entity::{Product, ProductDescription, WholeStock};
-use key_schema::value::{Attributes, Category, Cells, Charge, Description as Text, Grams, Money, Name, ProductId};
+use key_schema::entity::Product;
+use key_schema::value::{Money, ProductId};
 use payments::Currencies;
-use serde::Deserialize;
 use stock::ReadMode;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
-use utoipa::ToSchema;
 
 use crate::optimistic::pause;
+use crate::product_request::ProductChanges;
 
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .summary("Change a product.")
@@ -25,71 +24,6 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
             .header("if-match", r#""2""#)
             .body(r#"{"description":"Stoneware, 80 ml, dishwasher-safe","price":{"amount":2199,"currency":"EUR"}}"#),
     );
-
-/// The fields to change. Absent fields keep their values.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ProductChanges {
-    name: Option<Name>,
-    /// If it is the beginning that an answer showed of a long description, the description stays as it is.
-    description: Option<Text>,
-    category: Option<Category>,
-    price: Option<Charge>,
-    /// The weight of one unit. 0 removes it.
-    weight_grams: Option<Grams>,
-    /// The attributes instead of the present ones. `{}` removes them.
-    attributes: Option<Attributes>,
-    /// The product of which this is a variant. The product's own id makes it one that is no variant.
-    variant_of: Option<ProductId>,
-    /// Whether lists, categories and the search have the product.
-    listed: Option<bool>,
-    /// Whether the product is recalled. A recalled product cannot be ordered. Orders that exist stay as they are.
-    recalled: Option<bool>,
-    /// The number of cells of the stock. If it is the present number, the units are spread evenly over the cells again.
-    cells: Option<Cells>,
-}
-
-impl ProductChanges {
-    /// The product with these changes, still with its present version, and the item with its description if that is
-    /// long and given.
-    fn of(&self, product: &Product) -> (Product, Option<ProductDescription>) {
-        let (mut changed, mut long) = (product.clone(), None);
-        if let Some(name) = &self.name {
-            changed.name = name.clone().into();
-        }
-        if let Some(description) = self.description.clone().map(String::from)
-            && description != product.description
-        {
-            long = changed.describe(description);
-        }
-        if let Some(category) = &self.category {
-            changed.category = category.clone();
-        }
-        changed.price = self.price.map_or(product.price, Money::from);
-        if let Some(weight) = self.weight_grams {
-            changed.weight_grams = Some(weight).filter(|weight| weight.get() > 0);
-        }
-        if let Some(attributes) = &self.attributes {
-            changed.attributes = attributes.clone().into();
-        }
-        if let Some(main) = &self.variant_of {
-            changed.variant_of = Some(main.clone()).filter(|main| *main != product.product_id);
-        }
-        changed.listed = self.listed.unwrap_or(product.listed);
-        (changed, long)
-    }
-
-    /// The stock with these changes. If `is_calm`, its units are spread evenly over the cells; otherwise only the
-    /// necessary cells change.
-    fn of_stock(&self, stock: &WholeStock, is_calm: bool) -> WholeStock {
-        let cells = self.cells.unwrap_or(stock.cells());
-        let is_laid_out = self.cells.is_none() || (cells == stock.cells() && (stock.is_even() || !is_calm));
-        let mut to = if is_laid_out { stock.clone() } else { stock.laid_out(cells, is_calm) };
-        to.price = self.price.map_or(stock.price, Money::from);
-        to.recalled = self.recalled.unwrap_or(stock.recalled);
-        to
-    }
-}
 
 /// A new price is written to the product and the first cell in one transaction, and then to each other cell by itself:
 /// under load, one transaction over all cells would always conflict with orders. An order pays the price in the first

@@ -12,11 +12,9 @@ use table::{Budget, Condition, Error, Put, Reader, ViewShards, Write, Writer};
 /// The number of products whose views are written at once.
 const CONCURRENT: usize = 8;
 
-/// What counting views asks of the table.
 pub(crate) const COUNT: &[Access] =
     &[Access::put::<ViewShard>(), Access::update::<ViewShard>(), Access::exists::<Product>()];
 
-/// Views by product.
 pub(crate) type Views = BTreeMap<ProductId, u64>;
 
 /// Counts views. All products of a call are tried, and only then the first error is returned: then the views of the
@@ -34,9 +32,6 @@ impl Counter {
     ///
     /// Takes one request for each product, except for the first views of a shard, which also check that the product
     /// exists.
-    ///
-    /// # Errors
-    /// Those of any request.
     pub(crate) async fn add(&self, views: Views) -> Result<BTreeSet<ProductId>, Error> {
         let shards = views.into_iter().map(|(product_id, views)| self.add_to(self.shard_of(product_id, views)));
         let (added, failure) = all(shards.collect()).await;
@@ -54,9 +49,6 @@ impl Counter {
     ///
     /// The mark is written first. So a repeated request counts nothing twice, and a view is lost if its mark is written
     /// and the view cannot be counted. A transaction of the two would lose nothing, at twice the price.
-    ///
-    /// # Errors
-    /// Those of any request.
     pub(crate) async fn add_once(&self, views: Views, visitor: &VisitorId, now: Timestamp) -> Result<(), Error> {
         let exist = self.existing(views.keys()).await?;
         let marks = exist.into_iter().map(|product| self.mark(ViewMark::of(&product, visitor, now), product));
@@ -70,7 +62,6 @@ impl Counter {
         ViewShard { product_id, shard: fastrand::u8(..self.shards.0), views }
     }
 
-    /// Writes a mark. The result is whether it is new.
     async fn mark(&self, mark: ViewMark, product: ProductId) -> (ProductId, Result<bool, Error>) {
         let written = self.writer.put_new(&mark, self.budget).await;
         (product, written.map(|put| put == Put::New))
@@ -98,7 +89,6 @@ impl Counter {
         }
     }
 
-    /// Those of the products that exist.
     async fn existing<'a>(&self, products: impl Iterator<Item = &'a ProductId>) -> Result<BTreeSet<ProductId>, Error> {
         let products: BTreeSet<_> = products.collect();
         let keys = products.iter().map(|product| Product::key_of(product)).collect();

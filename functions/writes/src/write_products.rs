@@ -15,8 +15,8 @@ use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, OneOfBuilder, Schema,
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::create_product::{self, NewProduct};
-use crate::update_product::{self, ProductChanges};
+use crate::product_request::{NewProduct, ProductChanges};
+use crate::{create_product, update_product};
 
 pub const ROUTE: Route = Route::post("/products/batch", Scope::Admin)
     .summary("Create and change up to 100 products. Each entry is done or refused by itself.")

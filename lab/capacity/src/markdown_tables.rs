@@ -7,7 +7,6 @@ use crate::ledger;
 use crate::{Charge, Units};
 use sample_items::{Batch, NoSample, Sample, SampleSizes};
 
-/// Small items.
 const SMALL: SampleSizes = SampleSizes {
     id: 8,
     name: 8,

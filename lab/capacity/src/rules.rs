@@ -13,7 +13,6 @@ use serde_dynamo::Item;
 use crate::Units;
 use crate::size;
 
-/// The bytes of one write unit.
 const WRITE_UNIT: usize = 1024;
 
 /// The bytes of one read unit, for a strongly consistent read.
@@ -111,7 +110,6 @@ fn entry(index: Index, item: &Item) -> Option<&Item> {
     key(index, item).map(|_| item)
 }
 
-/// The item's key in an index.
 fn key(index: Index, item: &Item) -> Option<[&serde_dynamo::AttributeValue; 2]> {
     let (partition, sort) = index.attributes();
     Some([item.get(partition)?, item.get(sort)?])

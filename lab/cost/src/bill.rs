@@ -91,7 +91,6 @@ impl Bill {
 }
 
 impl Payer<'_> {
-    /// The lines that depend on the billing mode and table class.
     pub(super) fn table(&self, mode: Mode, class: Class) -> Vec<Line> {
         let prices = self.class(class);
         let places = self.usage.places();

@@ -13,7 +13,6 @@ use super::month::{SECONDS_PER_DAY, SECONDS_PER_HOUR};
 use super::profile::Parameter;
 use super::units_by_index::Units;
 
-/// The templates of this workspace.
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../stacks/operations.yaml");
 

@@ -31,7 +31,6 @@ const SETTINGS: [Settings; 7] = [
 /// How many of the settings make the bill smaller.
 const SAVING: usize = 3;
 
-/// The example with these parameters.
 fn with(parameters: &[(&str, &str)]) -> Estimate {
     let mut profile = Profile::parse(EXAMPLE).unwrap();
     let text = |value: &str| Parameter::Text(value.to_owned());

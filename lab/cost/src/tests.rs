@@ -23,7 +23,6 @@ fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
     Deployment::read(parameters).unwrap()
 }
 
-/// The deployment with the example's parameters.
 static DEPLOYED: LazyLock<Deployment> = LazyLock::new(|| deployed(&example().parameters));
 
 fn costs(profile: &Profile) -> Estimate {

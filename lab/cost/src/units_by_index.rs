@@ -17,7 +17,6 @@ pub struct Units {
 pub struct UnitsByIndex(pub [Units; 3]);
 
 impl UnitsByIndex {
-    /// The units of a charge of the ledger.
     pub(super) fn of(charge: &capacity::Charge) -> Result<Self> {
         let units = |read, write| Ok::<_, anyhow::Error>(Units { read: exact(read)?, write: exact(write)? });
         Ok(Self([

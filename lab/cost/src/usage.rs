@@ -32,7 +32,6 @@ const TRACED: Decimal = dec!(0.05);
 
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 
-/// The most bytes that a write unit changes.
 const BYTES_PER_WRITE_UNIT: Decimal = dec!(1024);
 
 /// The compressed size of exported changes, of their size: measured for the changes of 400 random orders, in both layouts.

@@ -42,20 +42,17 @@ impl Shards {
     }
 }
 
-/// The sample event of a function.
 pub(crate) fn sample(function: &str) -> Result<Value> {
     let (path, text) = read(&format!("events/{function}.json"))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
 }
 
-/// A file of the workspace.
 fn read(file: &str) -> Result<(PathBuf, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok((path, text))
 }
 
-/// Starts a stack with these options.
 pub(crate) async fn stack_with(options: Options) -> Result<Stack> {
     Stack::start(options, functions::start_all).await.context("cannot start a stack")
 }

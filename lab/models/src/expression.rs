@@ -54,7 +54,6 @@ pub fn updated(write: &Rendered, item: &Item) -> Item {
     after
 }
 
-/// One step into an item.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Name(String),
@@ -242,7 +241,6 @@ fn remove_in(value: Option<&mut AttributeValue>, path: &[Step]) {
     }
 }
 
-/// Compares two values. A comparison with a missing attribute is false.
 fn compare(left: Option<&AttributeValue>, comparator: &str, right: Option<&AttributeValue>) -> bool {
     let (Some(left), Some(right)) = (left, right) else { return false };
     let order = match (left, right) {

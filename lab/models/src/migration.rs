@@ -92,7 +92,6 @@ pub struct State {
 
 type RepairId = u8;
 
-/// A run of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Run {
     number: u64,

@@ -26,7 +26,6 @@ mod tests;
 /// The amount of the payment, in minor units: two units at half of it.
 const WHOLE: i64 = 700;
 
-/// One of the two units.
 static ONE_UNIT: LazyLock<Vec<LineUnits>> = LazyLock::new(|| {
     let product_id = "thing".parse().expect("an id");
     vec![LineUnits { product_id, quantity: 1.try_into().expect("a quantity") }]
@@ -76,7 +75,6 @@ pub struct State {
     troubles: u8,
 }
 
-/// A look at the provider.
 #[derive(Clone, Debug, PartialEq)]
 struct Look {
     intent: String,
@@ -92,14 +90,12 @@ enum Settler {
     Idle,
     /// It read the order, and saw what the provider holds of the intent.
     Saw(Box<WholeOrder>, Look),
-    /// It will ask for this.
     Asks(String, Command),
 }
 
 /// The next event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// The customer starts or resumes the payment.
     Start,
     Pay {
         is_accepted: bool,
@@ -122,12 +118,9 @@ pub enum Action {
 /// A change of the order by the shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    Ship {
-        captures: bool,
-    },
+    Ship { captures: bool },
     AskForCapture,
     Cancel,
-    /// One of the two units is cancelled.
     CancelUnit,
     Expire,
     ExpireLapsed,

@@ -22,7 +22,6 @@ fn cells(count: usize) -> Cells {
     i64::try_from(count).expect("a number").try_into().expect("a number of cells")
 }
 
-/// A new stock with these units in its cells.
 fn stock_of(units: &[u64], price: Money) -> WholeStock {
     WholeStock { units: units.to_vec(), ..WholeStock::shared_out(thing(), price, 0, cells(units.len())) }
 }

@@ -33,7 +33,6 @@ impl Service {
         Ok(Self { target: "DynamoDBStreams_20120810", ..Self::dynamodb(url)? })
     }
 
-    /// The SQS at this base URL.
     pub(crate) fn sqs(url: &str) -> Result<Self> {
         Self::new(url, "SQS", "AmazonSQS")
     }

@@ -27,7 +27,6 @@ use crate::problem::plain_problem;
 
 const DEFAULT_PORT: u16 = 80;
 
-/// The guard of one port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BrowserGuard {
     port: u16,
@@ -43,7 +42,6 @@ pub(crate) enum Refusal {
 }
 
 impl BrowserGuard {
-    /// The guard of this listener's port.
     pub(crate) fn of(listener: &TcpListener) -> Result<Self> {
         Ok(Self { port: listener.local_addr().context("a listener has no address")?.port() })
     }

@@ -38,7 +38,6 @@ impl Cors {
         self.allow_origins.iter().any(|allowed| is_origin(allowed, text)).then(|| origin.clone())
     }
 
-    /// Lets the pages of this origin read an answer.
     pub(crate) fn allow(&self, answer: &mut HeaderMap, origin: HeaderValue) {
         answer.append(header::VARY, HeaderValue::from_static("origin"));
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

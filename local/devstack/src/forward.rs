@@ -5,9 +5,6 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, Method, Response};
 
 /// Sends this request, without the headers of its connection, and returns the answer, without those of its own.
-///
-/// # Errors
-/// The server does not answer.
 pub async fn forward(
     client: &reqwest::Client,
     method: Method,

@@ -22,7 +22,6 @@ impl<'a> Scope<'a> {
         Self { document, deployment, resources: BTreeMap::new() }
     }
 
-    /// The stack's name.
     pub(crate) fn stack_name(&self) -> &str {
         &self.deployment.stack_name
     }

@@ -28,7 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The shortest time between two reads of the keys. Otherwise, each token with an invented key would cause one.
 const BETWEEN_READS: Duration = Duration::from_secs(1);
 
-/// An OpenID Connect issuer and its keys.
 pub(crate) struct OpenIdIssuer {
     url: String,
     audience: String,
@@ -92,7 +91,6 @@ impl OpenIdIssuer {
         token::verify(token, &key, &rules, &self.audience)
     }
 
-    /// The key with this id.
     async fn key(&self, id: &str) -> Option<DecodingKey> {
         if let Some(known) = self.keys.read().await.set.find(id) {
             return DecodingKey::from_jwk(known).ok();

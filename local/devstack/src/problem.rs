@@ -57,7 +57,6 @@ impl ProblemType {
     }
 }
 
-/// Writes the gateway's errors with the problem types of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problems(pub(crate) fn(GatewayError) -> ProblemType);
 
@@ -85,7 +84,6 @@ fn document(problem: &ProblemType, status: StatusCode, detail: &str, message: &s
 
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// A response with a body of this media type.
 pub(crate) fn answer(status: StatusCode, media_type: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

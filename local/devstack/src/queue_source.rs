@@ -100,7 +100,6 @@ impl Poller {
         }
     }
 
-    /// A message as a record of Lambda's event.
     fn record(&self, message: &Value) -> Value {
         let attributes = message["MessageAttributes"].as_object().into_iter().flatten();
         let attributes: Map<_, _> = attributes.map(|(name, value)| (name.clone(), attribute(value))).collect();

@@ -24,7 +24,6 @@ pub(crate) enum Resource {
     Role(String),
     /// A nested stack with these outputs.
     Stack(BTreeMap<String, String>),
-    /// A managed policy with this logical id.
     ManagedPolicy(String),
 }
 
@@ -66,7 +65,6 @@ impl Resource {
     }
 }
 
-/// The ARN of the table with this name.
 pub(crate) fn table_arn(name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
 }
@@ -76,27 +74,22 @@ pub(crate) fn stream_arn(table: &str) -> String {
     format!("{}/stream/local", table_arn(table))
 }
 
-/// The ARN of the role with this logical id.
 pub(crate) fn role_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:role/{name}")
 }
 
-/// The ARN of the managed policy with this logical id.
 pub(crate) fn policy_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:policy/{name}")
 }
 
-/// The ARN of the bus with this name.
 pub(crate) fn bus_arn(name: &str) -> String {
     format!("arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{name}")
 }
 
-/// The ARN of the bucket with this name.
 pub(crate) fn bucket_arn(name: &str) -> String {
     format!("arn:aws:s3:::{name}")
 }
 
-/// The ARN of the queue with this name.
 pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }

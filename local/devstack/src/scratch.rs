@@ -17,9 +17,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Starts the engine and creates the tables.
-    ///
-    /// # Errors
-    /// There is no free port.
     pub async fn start(template: &Template) -> Result<Self> {
         let engine = Engine::start(0, None).await?;
         Endpoint::new(engine.own_url())?.ensure_tables(&template.tables, "data").await?;
@@ -38,17 +35,11 @@ impl Scratch {
     }
 
     /// Writes an item, which is in DynamoDB's JSON.
-    ///
-    /// # Errors
-    /// It is no item of the table.
     pub async fn put(&self, item: &Value) -> Result<()> {
         self.service.succeed("PutItem", &json!({ "TableName": self.name, "Item": item })).await.map(|_| ())
     }
 
     /// All items, in DynamoDB's JSON.
-    ///
-    /// # Errors
-    /// The engine does not answer.
     pub async fn items(&self) -> Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut request = json!({ "TableName": self.name });

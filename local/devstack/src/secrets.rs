@@ -35,7 +35,6 @@ impl Secrets {
         Ok(Self { url, serving })
     }
 
-    /// The base URL.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

@@ -24,7 +24,6 @@ pub(crate) struct Sqs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
-    /// Visible messages.
     pub(crate) visible: u64,
     /// Messages that were received, and neither deleted nor visible again.
     pub(crate) in_flight: u64,

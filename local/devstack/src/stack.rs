@@ -322,9 +322,6 @@ impl Stack {
     }
 
     /// A token with any claims, signed by the stack. The gateway may still refuse it.
-    ///
-    /// # Errors
-    /// The claims are not a JSON object.
     pub fn sign(&self, claims: &Value) -> Result<String> {
         self.gateway.tokens.sign(claims)
     }
@@ -341,9 +338,6 @@ impl Stack {
 
     /// Waits until the event sources have delivered everything that was sent to their queues or written to the table
     /// before this call. It does not wait for an open tumbling window to end.
-    ///
-    /// # Errors
-    /// The event sources are still busy after this time, or the queues do not answer.
     pub async fn settle(&self, within: Duration) -> Result<()> {
         // A consumer of the stream may publish an event that a rule sends to a queue, whose consumer writes to the table
         // again.
@@ -352,9 +346,6 @@ impl Stack {
     }
 
     /// Like [`Stack::settle`], but waits for the stream alone.
-    ///
-    /// # Errors
-    /// The stream's consumers are still busy after this time.
     pub async fn settle_streams(&self, within: Duration) -> Result<()> {
         let settled = tokio::time::timeout(within, self.sources.settle_streams()).await;
         settled.with_context(|| format!("the consumers of the stream are still busy after {} s", within.as_secs_f64()))

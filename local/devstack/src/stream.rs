@@ -5,21 +5,18 @@ use serde_json::{Value, json};
 
 use crate::aws_json::{Refusal, Service};
 
-/// The stream of a table.
 pub(crate) struct Stream {
     service: Service,
     table: String,
     arn: String,
 }
 
-/// A shard of the stream. Its records are in sequence.
 pub(crate) struct Shard {
     pub(crate) id: String,
     /// The parent shard, whose records come before this shard's.
     pub(crate) parent: Option<String>,
 }
 
-/// A position in a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Position {
     /// Before the oldest record.

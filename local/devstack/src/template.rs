@@ -38,7 +38,6 @@ use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::Resource;
 
-/// The types of events that reach a function here.
 const EVENT_TYPES: [&str; 3] = ["HttpApi", "SQS", "Schedule"];
 
 /// Lambda's own default.
@@ -308,7 +307,6 @@ impl FunctionReader<'_> {
     }
 }
 
-/// The resources of this type that this deployment has.
 fn of_type<'a>(scope: &Scope, resources: &'a Mapping, kind: &'a str) -> Result<Vec<(&'a str, &'a Yaml)>> {
     let mut there = Vec::new();
     for (id, resource) in declared(resources, kind) {

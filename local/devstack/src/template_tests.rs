@@ -83,7 +83,6 @@ Resources:
   Queue: { Type: AWS::SQS::Queue, Properties: { VisibilityTimeout: 60 } }
 ";
 
-/// The error message for a sound template with this change.
 pub(crate) fn error_with(sound: &str, from: &str, to: &str) -> String {
     assert!(sound.contains(from), "{from} is not in the sound template");
     let error = format!("{:#}", Template::parse(&sound.replacen(from, to, 1)).unwrap_err());

@@ -98,7 +98,6 @@ pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
     template
 }
 
-/// A template with a consumer of the stream that retries twice.
 pub(crate) fn stream_template(change: impl FnOnce(&mut StreamSource)) -> Template {
     let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{STREAM}")).unwrap();
     change(&mut template.stream_sources[0]);
@@ -142,7 +141,6 @@ impl Call {
         records.iter().map(|record| record["body"].as_str().unwrap()).collect()
     }
 
-    /// An answer that reports the messages with these bodies as failed.
     pub(crate) fn failing(&self, bodies: &[&str]) -> Value {
         let records = self.event["Records"].as_array().unwrap().iter();
         let failed = records.filter(|record| bodies.contains(&record["body"].as_str().unwrap()));

@@ -113,9 +113,6 @@ impl Tokens {
     }
 
     /// A token with any claims, signed like the stack's own.
-    ///
-    /// # Errors
-    /// The claims are not a JSON object.
     pub fn sign(&self, claims: &Value) -> Result<String> {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding).context("cannot sign a token")
     }

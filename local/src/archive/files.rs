@@ -31,9 +31,6 @@ pub struct Written {
 /// Writes the data files of a full export below a directory, in the folders of DynamoDB's own: `AWSDynamoDB/ID/data`. They
 /// appear there together when they are complete. Each item is as it was when it was read: unlike DynamoDB, this reads the
 /// table's items one after the other. `progress` receives the number of items so far.
-///
-/// # Errors
-/// The directory has an export already, the table cannot be read, or a file cannot be written.
 pub async fn write_files(directory: &Path, table: &Table, progress: impl Fn(u64)) -> Result<Written> {
     let root = directory.join(FOLDER);
     ensure!(!root.exists(), "{} has an export already: choose another directory", directory.display());

@@ -19,9 +19,6 @@ pub struct Location {
 
 impl Location {
     /// The export at a URL like `s3://BUCKET/PREFIX/AWSDynamoDB/ID`, also with the name of a manifest behind it.
-    ///
-    /// # Errors
-    /// The URL is not of this form, or the environment has no region or no credentials.
     pub fn parse(environment: &Environment, url: &str) -> Result<Self> {
         let wrong = || format!("{url} is not like s3://BUCKET/PREFIX/{FOLDER}/ID");
         let (bucket, key) = url.strip_prefix("s3://").and_then(|rest| rest.split_once('/')).with_context(wrong)?;

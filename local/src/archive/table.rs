@@ -23,18 +23,12 @@ pub struct Units {
 
 impl Table {
     /// The table of this environment, in its layout: `TABLE_NAME` and `TABLE_LAYOUT`.
-    ///
-    /// # Errors
-    /// The environment has no table, no region or no credentials.
     pub fn open(environment: &Environment, units: Units) -> Result<Self> {
         let whole = WholeTable::from_environment(environment).context("cannot reach the table")?;
         Ok(Self { whole, units })
     }
 
     /// The same, but the table that leads now, if the environment names the two tables of a migration.
-    ///
-    /// # Errors
-    /// The phase of the migration cannot be read.
     pub async fn leading(self) -> Result<Self> {
         let whole = self.whole.leading().await.context("the phase cannot be read")?;
         Ok(Self { whole, ..self })
@@ -46,9 +40,6 @@ impl Table {
     }
 
     /// Whether there is such a table.
-    ///
-    /// # Errors
-    /// DynamoDB does not answer, or does not allow the question.
     pub async fn exists(&self) -> Result<bool> {
         Ok(self.whole.describe().await.context("the table cannot be described")?.is_some())
     }

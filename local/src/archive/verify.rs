@@ -54,9 +54,6 @@ pub enum Against {
 
 /// Reads an archive back, and compares it. An archive that is equal to its table gets a [`Record`]. `progress` receives the
 /// number of items read so far, and an estimate of all.
-///
-/// # Errors
-/// The archive has no manifest, or S3 or DynamoDB does not answer.
 pub async fn verify(
     location: &Location,
     table: &Table,
@@ -138,7 +135,6 @@ fn since(record: &Record, manifest_md5: &str, archived: &Sums) -> Vec<Finding> {
     other.map(|kind| Finding::OtherSum(kind.clone())).chain(list).collect()
 }
 
-/// The manifests of an archive.
 struct Manifest {
     summary: Summary,
     entries: Vec<Entry>,

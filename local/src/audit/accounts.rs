@@ -66,7 +66,6 @@ pub(super) struct Parts {
     pub(super) marked: Option<Work>,
 }
 
-/// The cells of a stock.
 #[derive(Default)]
 pub(super) struct Cells {
     /// The number of cells, as the first cell declares it.

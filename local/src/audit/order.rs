@@ -96,7 +96,6 @@ fn faults_of_discounts(order: &Order, lines: &[OrderLine]) -> Vec<String> {
     faults
 }
 
-/// The breaches of the order's shipments.
 fn faults_of_shipments(whole: &WholeOrder) -> Vec<String> {
     let WholeOrder { order, lines, returns, shipments, .. } = whole;
     let mut faults = Vec::new();
@@ -140,7 +139,6 @@ fn with_shipping_and_tax(order: &Order) -> Option<Money> {
     more.try_fold(goods, Money::checked_add)
 }
 
-/// The breaches of the order's credits and returns.
 fn faults_of_credits(whole: &WholeOrder) -> Vec<String> {
     let WholeOrder { order, lines, invoice, returns, .. } = whole;
     let mut faults = Vec::new();

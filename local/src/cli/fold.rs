@@ -11,7 +11,6 @@ use table::Budget;
 use super::place::Place;
 use super::print;
 
-/// The longest time to fold.
 const LONGEST: Duration = Duration::from_mins(10);
 
 /// Add the parked counts to the counters

@@ -24,7 +24,6 @@ use super::{DEFAULT_PORT, print};
 use run::Pace;
 use watch::Patience;
 
-/// The pause between two rounds of repairs.
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(2);
 
 /// The variable with the URL of the functions' queue, as `copy-items` has it.

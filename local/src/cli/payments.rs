@@ -20,7 +20,6 @@ const WEBHOOK_SECRET: &str = "PAYMENT_WEBHOOK_SECRET";
 /// The file of the data directory in which the pretend provider keeps its ledger.
 const LEDGER: &str = "pretend-payments.json";
 
-/// The payment provider.
 pub(super) enum Payments {
     Pretend { provider: PretendProvider, keys: Keys },
     Other { url: String, keys: Keys },
@@ -52,7 +51,6 @@ impl Payments {
         Ok(Self::Pretend { provider: PretendProvider::start(listener, keys.clone(), file.as_deref())?, keys })
     }
 
-    /// The base URL.
     pub(super) fn url(&self) -> &str {
         match self {
             Self::Pretend { provider, .. } => provider.url(),

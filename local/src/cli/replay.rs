@@ -90,7 +90,6 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What the files have.
 fn read(files: &[PathBuf]) -> Result<Found> {
     let mut all = Found::default();
     for file in files {

@@ -18,7 +18,6 @@ use super::place::of_stack;
 const USERNAME: &str = "SEARCH_USERNAME";
 const PASSWORD: &str = "SEARCH_PASSWORD";
 
-/// The search index.
 pub(super) enum Search {
     Pretend { server: PretendSearch, user: User },
     Other { url: String, user: Option<User> },
@@ -43,7 +42,6 @@ impl Search {
         Ok(Self::Pretend { server: PretendSearch::start(listener, &user)?, user })
     }
 
-    /// The parameters of the template.
     pub(super) fn parameters(&self) -> [(String, String); 2] {
         let secret = self.user().map_or("", |_| SEARCH_SECRET);
         [("SearchUrl", self.url().trim_end_matches('/')), ("SearchSecretArn", secret)]

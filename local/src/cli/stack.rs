@@ -24,7 +24,6 @@ impl Stack {
         self.answer(self.client.post(format!("{}{path}", self.url)).body(body.to_string())).await
     }
 
-    /// Gets what is at a path.
     pub(super) async fn look(&self, path: &str) -> Result<Value> {
         self.answer(self.client.get(format!("{}{path}", self.url))).await
     }

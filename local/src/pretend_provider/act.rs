@@ -13,19 +13,34 @@ use super::refused::Refused;
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Act {
     /// The customer pays with a test card.
-    Confirm { intent: String, payment_method: String },
+    Confirm {
+        intent: String,
+        payment_method: String,
+    },
     /// Staff capture an authorization in the dashboard: this amount in minor units, or all.
-    Capture { intent: String, amount: Option<i64> },
-    /// Staff cancel an intent in the dashboard.
-    Cancel { intent: String },
+    Capture {
+        intent: String,
+        amount: Option<i64>,
+    },
+    Cancel {
+        intent: String,
+    },
     /// An authorization was not captured in time.
-    Expire { intent: String },
+    Expire {
+        intent: String,
+    },
     /// Staff refund this amount in minor units, or all that is left, in the dashboard.
-    Refund { intent: String, amount: Option<i64> },
+    Refund {
+        intent: String,
+        amount: Option<i64>,
+    },
     /// The customer's bank returns a refund to the shop's balance.
-    FailRefund { refund: String },
-    /// Staff cancel a pending refund in the dashboard.
-    CancelRefund { refund: String },
+    FailRefund {
+        refund: String,
+    },
+    CancelRefund {
+        refund: String,
+    },
     /// The cardholder disputes this amount in minor units, at most what was captured, or all that the shop has. An
     /// inquiry takes no money.
     Dispute {
@@ -36,9 +51,15 @@ pub enum Act {
     },
     /// The bank decides a dispute (`won`, `lost`), drops an inquiry (`warning_closed`), or makes it a dispute
     /// (`needs_response`).
-    UpdateDispute { dispute: String, status: DisputeStatus },
+    UpdateDispute {
+        dispute: String,
+        status: DisputeStatus,
+    },
     /// The next call of this kind, or of any kind, gets this answer.
-    Next { call: Option<Call>, answer: Answer },
+    Next {
+        call: Option<Call>,
+        answer: Answer,
+    },
     /// Replaces all switches.
     Switch(Switches),
 }

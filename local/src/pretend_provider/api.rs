@@ -41,7 +41,6 @@ pub(super) fn router(shared: Arc<Shared>, url: String) -> Router {
         .with_state(Served { shared, url })
 }
 
-/// A request of the API.
 struct Request<'a> {
     call: Call,
     path: &'a str,

@@ -49,7 +49,6 @@ pub struct Ledger {
 pub(super) struct Kept {
     /// The time of the answer in seconds since 1970. Until then, the request is being carried out.
     pub(super) at: i64,
-    /// A fingerprint of the request.
     pub(super) request: String,
     pub(super) status: u16,
     pub(super) body: Value,

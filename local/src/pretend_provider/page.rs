@@ -103,7 +103,6 @@ fn switches(now: &Switches) -> String {
     form("switch", "", &inputs, "switch, and forget what is planned")
 }
 
-/// A form that lets an act happen.
 fn form(act: &str, fields: &str, inputs: &str, label: &str) -> String {
     format!("<form method=\"post\" action=\"/_pretend/{act}\">{fields}{inputs} <button>{label}</button></form>")
 }
@@ -112,7 +111,6 @@ fn hidden(name: &str, value: &str) -> String {
     format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">", escaped(value))
 }
 
-/// The names of an enum's values.
 fn names<T: ValueEnum>() -> Vec<String> {
     let values = T::value_variants().iter().filter_map(T::to_possible_value);
     values.map(|value| value.get_name().to_owned()).collect()

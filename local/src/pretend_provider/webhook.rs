@@ -14,10 +14,8 @@ use super::{Shared, Webhooks};
 /// The pause after the first attempt. Each pause is twice as long as the one before it.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// The delay of a late webhook.
 const LATE: Duration = Duration::from_secs(5);
 
 /// The time within which webhooks change their order if they are reversed.

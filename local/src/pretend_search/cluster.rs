@@ -45,7 +45,6 @@ pub(super) struct Cluster {
 pub(super) struct Index {
     properties: Value,
     pub(super) documents: BTreeMap<String, Document>,
-    /// The number of writes.
     writes: i64,
 }
 
@@ -161,7 +160,6 @@ impl Cluster {
         Ok(json!({ "acknowledged": true }))
     }
 
-    /// The documents with these ids.
     pub(super) fn documents(&self, name: &str, body: &Value) -> Value {
         let ids: Vec<_> = body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let found = self.index(name);
@@ -278,7 +276,6 @@ impl Index {
         if of["type"].is_string() { Ok(()) } else { Err(Refused::unknown(format!("the field [{field}]"))) }
     }
 
-    /// The words of a field.
     pub(super) fn words(source: &Value, field: &str) -> Vec<String> {
         words(Self::value(source, field).as_str().unwrap_or_default())
     }
@@ -299,7 +296,6 @@ impl Index {
     }
 }
 
-/// The words of a text.
 pub(super) fn words(text: &str) -> Vec<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()

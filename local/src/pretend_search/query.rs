@@ -48,7 +48,6 @@ impl<'a> Searched<'a> {
         Self { index, candidates, lengths }
     }
 
-    /// Answers a search.
     pub(super) fn search(&self, request: &Value) -> Answer {
         if let Some((unknown, _)) =
             request.as_object().into_iter().flatten().find(|(name, _)| !KNOWN.contains(&name.as_str()))

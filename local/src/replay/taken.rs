@@ -38,9 +38,6 @@ impl Taken {
 
 /// Takes each message of a queue: processes its records, or those of the object that it names, and then deletes the object
 /// and the message. A message whose records cannot all be processed stays, visible again at the end.
-///
-/// # Errors
-/// The environment lacks a variable, or the queue does not answer.
 pub async fn take_from_queue(
     environment: &Environment,
     url: &str,
@@ -86,9 +83,6 @@ pub async fn take_from_queue(
 }
 
 /// Takes each object of a bucket that Lambda has put there: processes its records, and then deletes it.
-///
-/// # Errors
-/// The environment lacks a variable, or the bucket does not answer.
 pub async fn take_from_bucket(
     environment: &Environment,
     bucket: &str,

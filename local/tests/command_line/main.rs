@@ -56,7 +56,6 @@ impl Running {
         running
     }
 
-    /// The rest of the next line with this beginning.
     fn line(&mut self, beginning: &str) -> String {
         loop {
             let mut line = String::new();

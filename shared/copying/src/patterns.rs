@@ -360,7 +360,6 @@ fn place(item: &Item) -> Option<Place> {
     Some((text(item, partition)?, text(item, sort)?))
 }
 
-/// The sort key of an item in an index.
 fn position(item: &Item, index: Index) -> Option<String> {
     text(item, index.attributes().1)
 }

@@ -41,7 +41,6 @@ pub struct Repairs {
     next: Place,
 }
 
-/// A place in the lists of repairs.
 #[derive(Clone, Debug, Default)]
 struct Place {
     list: u8,
@@ -71,9 +70,6 @@ impl Repairs {
     }
 
     /// The phase of the migration, strongly consistent.
-    ///
-    /// # Errors
-    /// The phase cannot be read.
     pub async fn phase(&self) -> Result<Phase, Error> {
         let migration = migration(&self.pairs, Side::First, Budget::of(READING)).await?;
         Ok(migration.map_or(Phase::First, |migration| migration.phase))
@@ -81,9 +77,6 @@ impl Repairs {
 
     /// Tries every repair that is due once, until that time. Each is carried out from the table that it is in, which led
     /// when it was left.
-    ///
-    /// # Errors
-    /// The repairs cannot be listed.
     pub async fn round(&mut self, until: Instant) -> Result<Repaired, Error> {
         let (mut round, begin) = (Repaired::default(), self.next.clone());
         for _ in 0..LISTS {

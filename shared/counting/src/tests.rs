@@ -19,7 +19,6 @@ use key_schema::entity::ParkedCounts;
 use shop::{Act, Stream, any_act};
 use table::{Bug, Fault};
 
-/// One event of a schedule.
 #[derive(Clone, Debug)]
 enum Event {
     /// A write in the shop.
@@ -42,7 +41,6 @@ enum Event {
     Fold(usize, Fault),
     /// A consumer that folds has no more time for the counts of others.
     StopFolding(usize),
-    /// A consumer that folds crashes.
     CrashFolding(usize),
     /// Everything in a group is folded, without a lease.
     Sweep(u8),

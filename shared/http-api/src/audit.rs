@@ -29,6 +29,7 @@ pub(crate) struct Audit {
 }
 
 /// A line of the audit log.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct Entry<'a> {
     timestamp: Timestamp,
@@ -37,7 +38,6 @@ struct Entry<'a> {
     audit: &'static str,
     request_id: &'a str,
     /// The subject of the token. Absent if the request has no valid token.
-    #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a CustomerId>,
     method: &'static str,
     /// The route's path, with the names of the parameters.
@@ -46,20 +46,16 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     ids: &'a BTreeMap<String, String>,
     /// The path of the resource that the request created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     created: Option<&'a str>,
     /// The products that a batch names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     products: &'a [AuditedProduct],
     status: u16,
     /// The resource's version after the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
     /// The kind of the problem, if the request was refused or failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'static str>,
     /// Whether a request that failed may have changed something.
-    #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
 }
 

@@ -68,7 +68,6 @@ impl Caller {
         Ok(Some(Self { id, is_admin: scopes.contains(&ADMIN_SCOPE), verified_email: verified_email(claims) }))
     }
 
-    /// The caller who has this secret.
     pub(crate) fn guest(secret: &GuestSecret) -> Self {
         Self { id: secret.guest_id(), is_admin: false, verified_email: None }
     }

@@ -72,7 +72,6 @@ pub(crate) fn is_in_query(query: &str) -> bool {
     has_digits && form_urlencoded::parse(query.as_bytes()).any(|(name, value)| is_in(&name) || is_in(&value))
 }
 
-/// Whether a text contains a card number.
 pub(crate) fn is_in(text: &str) -> bool {
     let is_of_phrase = |letter: char| letter.is_ascii_alphanumeric() || " -_+".contains(letter);
     may_be_in(text.as_bytes()) && plain(text).split(|letter| !is_of_phrase(letter)).any(is_in_phrase)
@@ -135,7 +134,6 @@ impl Divider {
 /// five mathematical ones.
 const ZEROS: [u32; 11] = [0xff10, 0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6];
 
-/// The digit that this letter stands for.
 fn digit(letter: char) -> Option<char> {
     if letter.is_ascii() {
         return letter.is_ascii_digit().then_some(letter);

@@ -51,6 +51,7 @@ struct ProductResultsView {
 }
 
 /// The result of one entry of a batch: either its version or its problem.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProductResult)]
@@ -60,9 +61,7 @@ struct ProductResultView {
     /// otherwise that of the problem. A repetition has the same status.
     status: u16,
     /// The product's version, also its `ETag`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = problem_reference)]
     problem: Option<Value>,
 }

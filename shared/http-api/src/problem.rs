@@ -141,7 +141,6 @@ impl Problem {
         Self::new(Kind::Validation, why.to_string())
     }
 
-    /// The request contains a payment card number in this place.
     pub(crate) fn card_number(place: &str) -> Self {
         let advice = "Give card numbers to the payment provider only. The shop has not stored or logged this one.";
         Self::new(Kind::CardNumber, format!("{place} contains a payment card number. {advice}"))

@@ -69,7 +69,6 @@ pub(crate) fn read_list<Filter: DeserializeOwned>(query: &str) -> Result<(Filter
     Ok((filter, Paging::deserialize(Parameters { pairs: paging, besides: &[] })?))
 }
 
-/// The parameters of a query string as a struct.
 struct Parameters<'a> {
     pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// The names of the route's parameters that are read separately. Errors name them, too.

@@ -38,7 +38,6 @@ impl Request {
         self.caller.as_ref().ok_or_else(|| Problem::new(Kind::Unauthorized, "This route needs a valid bearer token."))
     }
 
-    /// A path parameter.
     pub(crate) fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
         let text = self.inner.path_parameters_ref().and_then(|all| all.first(name)).unwrap_or_default();
         if card_number::is_in(text) {

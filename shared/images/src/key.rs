@@ -14,7 +14,6 @@ const CERTAINLY_LATE: u32 = 2 * ADDED_WITHIN;
 /// After so many seconds, no upload can still be on its way, and nobody is about to remove the object.
 const GARBAGE_AFTER: u32 = 24 * 60 * 60;
 
-/// The key of an image's object.
 pub(crate) fn of(product: &ProductId, image: &ImageId) -> String {
     format!("{PREFIX}{product}/{image}")
 }

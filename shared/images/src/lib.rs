@@ -41,7 +41,6 @@ pub const MOST_BYTES: u32 = 10 * 1024 * 1024;
 /// The variable with the bucket's name.
 const BUCKET: &str = "IMAGES_BUCKET";
 
-/// The resource of the objects.
 const OBJECTS: &str = "ImagesBucket/images/*";
 
 /// The permission to sign uploads: a signed URL is worth what its signer may do.

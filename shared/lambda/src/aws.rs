@@ -83,7 +83,6 @@ impl Trust {
 }
 
 impl Connections {
-    /// The configuration of a service's client.
     pub(crate) fn config(&self, service: Service, variables: &Variables) -> Result<SdkConfig, Misconfigured> {
         let endpoint = variables.optional(service.endpoint_variable()).or(variables.optional("AWS_ENDPOINT_URL"));
         let timeout = attempt_timeout(variables)?;

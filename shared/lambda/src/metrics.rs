@@ -20,7 +20,6 @@ pub(crate) fn write_to_standard_output() {
     _ = FUNCTION.set(std::env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_default());
 }
 
-/// Whether standard output is a function's log.
 pub(crate) fn is_log_on_standard_output() -> bool {
     FUNCTION.get().is_some()
 }

@@ -24,9 +24,6 @@ pub struct Bucket {
 
 impl Bucket {
     /// The bucket with this name, in the environment's region.
-    ///
-    /// # Errors
-    /// Region or credentials are missing.
     pub fn open(environment: &Environment, name: &str) -> Result<Self, Misconfigured> {
         let signer = Signer::new(environment, name)?;
         let https = environment.https(signer.base(), TIMEOUT)?;
@@ -145,7 +142,6 @@ struct Refusal {
     message: String,
 }
 
-/// A page of a list.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Listed {

@@ -41,34 +41,34 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Vec<
     let refunded = growth(was_refunded, is_refunded);
     let is_told = due.is_some() || (refunded.is_some() && refunded == received);
     let captured = received.filter(|_| !is_told).map(|amount| {
-        let id = EventId::of_capture(&invoice_id, before.received());
+        let id = EventId::of("PaymentCaptured", &[&invoice_id, &before.received()]);
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
         let reference = after.reference().map(str::to_owned);
         PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
     });
     let made = refunded.map(|amount| {
-        let id = EventId::of_refund(&invoice_id, was_refunded);
+        let id = EventId::of("RefundMade", &[&invoice_id, &was_refunded]);
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
         let by_staff = after.refund_reference().filter(|_| after.refunds.len() > before.refunds.len());
         let reference = by_staff.or(intent_of(after).map(IntentId::as_str)).unwrap_or_default().to_owned();
         RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
     });
     let failed = growth(was.failed, is.failed).map(|amount| {
-        let id = EventId::of_failed_refund(&invoice_id, was.failed);
+        let id = EventId::of("RefundFailed", &[&invoice_id, &was.failed]);
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
         let reference = intent_of(after).map(ToString::to_string).unwrap_or_default();
         RefundFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
     });
     let disputed = is.dispute.filter(|state| was.dispute != Some(*state)).map(|state| {
         let (looks, intent) = after.provider.as_ref().map_or((0, ""), |it| (it.looks, it.intent.as_str()));
-        let id = EventId::of_dispute(&invoice_id, looks);
+        let id = EventId::of("PaymentDisputed", &[&invoice_id, &looks]);
         let amount = Money::nearest(is.disputed, after.amount.currency());
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
         let reference = intent.to_owned();
         PaymentDisputed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, state }.into()
     });
     let due = due.map(|amount| {
-        let id = EventId::of_refund_due(&invoice_id, was_due);
+        let id = EventId::of("RefundDue", &[&invoice_id, &was_due]);
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
         let reference = after.reference().map(str::to_owned);
         let captured_after_cancellation = received.is_some();
@@ -96,7 +96,7 @@ fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Opt
     let own = after.provider.as_ref().and_then(|provider| provider.amount);
     let amount = Money::nearest(if after.expired { unpaid } else { own.unwrap_or(unpaid) }, after.amount.currency());
     if after.expired && !before.expired {
-        let id = EventId::of_expiry(&order_id);
+        let id = EventId::of("OrderExpired", &[&order_id]);
         return Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into());
     }
     let is_reserved = |card: &CardPayment| card.held().progress == Progress::Authorized;
@@ -116,11 +116,11 @@ fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Opt
     let reference = intent_of(after)?.to_string();
     Some(match reason {
         None => {
-            let id = EventId::of_authorization(&invoice_id, attempt);
+            let id = EventId::of("PaymentAuthorized", &[&invoice_id, &attempt]);
             PaymentAuthorized { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
         }
         Some(reason) => {
-            let id = EventId::of_failure(&invoice_id, attempt, reason);
+            let id = EventId::of("PaymentFailed", &[&invoice_id, &attempt, &format_args!("{reason:?}")]);
             PaymentFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, reason }.into()
         }
     })

@@ -111,7 +111,7 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
 
 fn payment_due(mark: entity::PaymentDue) -> PaymentDue {
     let entity::PaymentDue { order_id, since, .. } = mark;
-    PaymentDue { id: EventId::of_payment_due(&order_id, since), layout_version: LAYOUT_VERSION, order_id, since }
+    PaymentDue { id: EventId::of("PaymentDue", &[&order_id, &since]), layout_version: LAYOUT_VERSION, order_id, since }
 }
 
 fn order_changed(old: &Order, new: &Order) -> Vec<Draft> {
@@ -122,7 +122,7 @@ fn order_changed(old: &Order, new: &Order) -> Vec<Draft> {
 
 fn status_changed(old: &Order, new: &Order) -> Option<OrderStatusChanged> {
     (old.status != new.status).then(|| OrderStatusChanged {
-        id: EventId::of_change(&new.order_id, new.version),
+        id: EventId::of("OrderStatusChanged", &[&new.order_id, &new.version]),
         layout_version: LAYOUT_VERSION,
         order_id: new.order_id.clone(),
         customer_id: new.customer_id.clone(),

@@ -26,7 +26,7 @@ impl CustomerErased {
     /// The event of a profile's change. `None` if the change is not the erasure.
     pub(crate) fn new(before: &Customer, after: Customer) -> Option<Self> {
         let erased_at = after.erased_at.filter(|_| !before.is_erased())?;
-        let id = EventId::of_erasure(&after.customer_id);
+        let id = EventId::of("CustomerErased", &[&after.customer_id]);
         Some(Self { id, layout_version: LAYOUT_VERSION, customer_id: after.customer_id, erased_at })
     }
 }

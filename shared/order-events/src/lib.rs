@@ -4,12 +4,15 @@
 //! - [`next_call`] decides which waiting events may be published together.
 //! - [`describe`] adds the events to the API's description. `docs/events.md` is generated from the same types.
 //!
-//! To add a kind of event: write a struct with `id`, `layout_version` and the id of its subject, add its name to the
+//! To add a kind of event: write a struct by `event!`, add its name to the
 //! list in `event.rs`, and add a case to [`drafts_of`]. Events of another entity also need a filter in `template.yaml`.
 //!
 //! **Invariant: an event, including its id, is a pure function of the change.** A record that is delivered again makes
 //! the same event, byte for byte, so receivers can drop events with a known id. (The lines of an order are not in its
 //! record, but they are written in the same transaction and never change.)
+
+#[macro_use]
+mod fields;
 
 mod call;
 mod card;

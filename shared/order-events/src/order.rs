@@ -1,141 +1,78 @@
 //! The events of orders and their payments.
 
 use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
-use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
-use serde::Serialize;
-use utoipa::ToSchema;
+use key_schema::value::{Money, Timestamp};
 
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// An order was placed. Its version is 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderPlaced {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The time at which the order was placed.
-    pub placed_at: Timestamp,
-    /// `PENDING` if the bank card is still to be charged, `PAID` otherwise.
-    pub status: OrderStatus,
-    /// The amount to pay.
-    pub total: Money,
-    /// The number of lines.
-    pub line_count: u8,
-    /// The lines, sorted by product id.
-    pub lines: Vec<OrderLine>,
-}
+event! {
+    /// An order was placed. Its version is 1.
+    OrderPlaced of order {
+        /// The time at which the order was placed.
+        pub placed_at: Timestamp,
+        /// `PENDING` if the bank card is still to be charged, `PAID` otherwise.
+        pub status: OrderStatus,
+        /// The amount to pay.
+        pub total: Money,
+        /// The number of lines.
+        pub line_count: u8,
+        /// The lines, sorted by product id.
+        pub lines: Vec<OrderLine>,
+    }
 
-/// An order changed its status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderStatusChanged {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The status before the change.
-    pub from: OrderStatus,
-    /// The status after the change.
-    pub to: OrderStatus,
-    /// The order's version after the change. A later change has a greater version.
-    pub version: u64,
-}
+    /// An order changed its status.
+    OrderStatusChanged of order {
+        /// The status before the change.
+        pub from: OrderStatus,
+        /// The status after the change.
+        pub to: OrderStatus,
+        /// The order's version after the change. A later change has a greater version.
+        pub version: u64,
+    }
 
-/// Units of an order were cancelled before it was shipped, and the order goes on with the units that are left. The event is
-/// published also if no money goes back. If no units are left, the order is cancelled as a whole: then
-/// `OrderStatusChanged` is published, and no `UnitsCancelled`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UnitsCancelled {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units that this change cancelled, without those cancelled before. Sorted by product id.
-    pub lines: Vec<LineUnits>,
-    /// The amount credited for these units.
-    pub amount: Money,
-    /// The order's version after the change. A later change has a greater version.
-    pub version: u64,
-}
+    /// Units of an order were cancelled before it was shipped, and the order goes on with the units that are left. The
+    /// event is published also if no money goes back. If no units are left, the order is cancelled as a whole: then
+    /// `OrderStatusChanged` is published, and no `UnitsCancelled`.
+    UnitsCancelled of order {
+        /// The units that this change cancelled, without those cancelled before. Sorted by product id.
+        pub lines: Vec<LineUnits>,
+        /// The amount credited for these units.
+        pub amount: Money,
+        /// The order's version after the change. A later change has a greater version.
+        pub version: u64,
+    }
 
-/// The bank captured the card payment of an invoice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PaymentCaptured {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The invoice.
-    pub invoice_id: InvoiceId,
-    /// The invoice's order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The amount captured by this change.
-    pub amount: Money,
-    /// The bank's reference for the payment, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reference: Option<String>,
-}
+    /// The bank captured the card payment of an invoice.
+    PaymentCaptured of invoice {
+        /// The amount captured by this change.
+        pub amount: Money,
+        /// The bank's reference for the payment, if it is known.
+        #[schema(nullable = false)]
+        pub reference: Option<String>,
+    }
 
-/// An order that was accepted to be placed later could not be placed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderRejected {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The time at which the order was accepted.
-    pub queued_at: Timestamp,
-    /// The time at which the order was rejected.
-    pub rejected_at: Timestamp,
-    /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the details.
-    pub reason: String,
-}
+    /// An order that was accepted to be placed later could not be placed.
+    OrderRejected of order {
+        /// The time at which the order was accepted.
+        pub queued_at: Timestamp,
+        /// The time at which the order was rejected.
+        pub rejected_at: Timestamp,
+        /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the
+        /// details.
+        pub reason: String,
+    }
 
-/// The shop gave money back without units, because something was wrong with the goods, for example.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AmountCredited {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The amount.
-    pub amount: Money,
-    /// The reason, as staff wrote it. Absent if the customer was erased before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reason: Option<String>,
-    /// The order's version after the change.
-    pub version: u64,
+    /// The shop gave money back without units, because something was wrong with the goods, for example.
+    AmountCredited of order {
+        /// The amount.
+        pub amount: Money,
+        /// The reason, as staff wrote it. Absent if the customer was erased before.
+        #[schema(nullable = false)]
+        pub reason: Option<String>,
+        /// The order's version after the change.
+        pub version: u64,
+    }
 }
 
 impl AmountCredited {
@@ -144,7 +81,7 @@ impl AmountCredited {
     pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
         let newest = after.allowances.get(before.allowances.len()..)?.first().filter(|newest| newest.key.is_some())?;
         Some(Self {
-            id: EventId::of_allowance(&after.order_id, after.version),
+            id: EventId::of("AmountCredited", &[&after.order_id, &after.version]),
             layout_version: LAYOUT_VERSION,
             order_id: after.order_id.clone(),
             customer_id: after.customer_id.clone(),
@@ -158,8 +95,8 @@ impl AmountCredited {
 impl UnitsCancelled {
     /// The event of a change of an order; `None` if it cancels no units of an order that goes on.
     ///
-    /// Credits grow by cancelled units before the order is shipped, and by returned units after that. The cancellation of
-    /// a whole order does not change its credits.
+    /// Credits grow by cancelled units before the order is shipped, and by returned units after that. The cancellation
+    /// of a whole order does not change its credits.
     pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
         if !before.status.may_become(OrderStatus::Cancelled) {
             return None;
@@ -171,7 +108,7 @@ impl UnitsCancelled {
         });
         let lines: Vec<_> = lines.collect();
         (!lines.is_empty()).then(|| Self {
-            id: EventId::of_cancelled_units(&after.order_id, after.version),
+            id: EventId::of("UnitsCancelled", &[&after.order_id, &after.version]),
             layout_version: LAYOUT_VERSION,
             order_id: after.order_id.clone(),
             customer_id: after.customer_id.clone(),
@@ -187,7 +124,7 @@ impl OrderRejected {
     pub(crate) fn new(queued: QueuedOrder) -> Option<Self> {
         let Refusal { at, rejection } = queued.refusal?;
         Some(Self {
-            id: EventId::of_rejection(&queued.order_id, at),
+            id: EventId::of("OrderRejected", &[&queued.order_id, &at]),
             layout_version: LAYOUT_VERSION,
             order_id: queued.order_id,
             customer_id: queued.customer_id,
@@ -238,7 +175,7 @@ impl OrderPlaced {
             return Err(MissingLines { found: lines.len(), expected: order.line_count });
         }
         Ok(Self {
-            id: EventId::of_placing(&order.order_id),
+            id: EventId::of("OrderPlaced", &[&order.order_id]),
             layout_version: LAYOUT_VERSION,
             order_id: order.order_id,
             customer_id: order.customer_id,

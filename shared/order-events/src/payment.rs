@@ -1,53 +1,31 @@
 //! The events of card payments.
 
 use key_schema::entity::Dispute;
-use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
+use key_schema::value::{Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::EventId;
 
-/// The payment provider reserved the amount on the customer's account.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PaymentAuthorized {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The invoice.
-    pub invoice_id: InvoiceId,
-    /// The invoice's order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The reserved amount.
-    pub amount: Money,
-    /// The provider's reference for the payment.
-    pub reference: String,
-}
+event! {
+    /// The payment provider reserved the amount on the customer's account.
+    PaymentAuthorized of invoice {
+        /// The reserved amount.
+        pub amount: Money,
+        /// The provider's reference for the payment.
+        pub reference: String,
+    }
 
-/// A payment failed: it was declined, its authorization expired, or it came too late. Several declined cards of one
-/// payment have one event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PaymentFailed {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The invoice.
-    pub invoice_id: InvoiceId,
-    /// The invoice's order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The amount to pay.
-    pub amount: Money,
-    /// The provider's reference for the payment.
-    pub reference: String,
-    /// The reason.
-    pub reason: Failure,
+    /// A payment failed: it was declined, its authorization expired, or it came too late. Several declined cards of one
+    /// payment have one event.
+    PaymentFailed of invoice {
+        /// The amount to pay.
+        pub amount: Money,
+        /// The provider's reference for the payment.
+        pub reference: String,
+        /// The reason.
+        pub reason: Failure,
+    }
 }
 
 /// The reason for which a payment failed.
@@ -62,20 +40,12 @@ pub enum Failure {
     TooLate,
 }
 
-/// An order was cancelled because it was not paid in time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderExpired {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The amount that was not paid.
-    pub amount: Money,
+event! {
+    /// An order was cancelled because it was not paid in time.
+    OrderExpired of order {
+        /// The amount that was not paid.
+        pub amount: Money,
+    }
 }
 
 /// The shop has to act on an order's payment. The function `settle-payments` consumes this event, and asks the provider
@@ -93,24 +63,14 @@ pub struct PaymentDue {
     pub since: Timestamp,
 }
 
-/// The customer's bank demands a payment back, or such a dispute is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PaymentDisputed {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The invoice.
-    pub invoice_id: InvoiceId,
-    /// The invoice's order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The amount that the bank has taken back. Zero if it only asks, or if the shop has won.
-    pub amount: Money,
-    /// The provider's reference for the payment.
-    pub reference: String,
-    /// The state of the dispute.
-    pub state: Dispute,
+event! {
+    /// The customer's bank demands a payment back, or such a dispute is over.
+    PaymentDisputed of invoice {
+        /// The amount that the bank has taken back. Zero if it only asks, or if the shop has won.
+        pub amount: Money,
+        /// The provider's reference for the payment.
+        pub reference: String,
+        /// The state of the dispute.
+        pub state: Dispute,
+    }
 }

@@ -1,66 +1,41 @@
 //! The events of returns.
 
 use key_schema::entity::{LineUnits, Return, ReturnStatus};
-use key_schema::value::{CustomerId, Money, OrderId, ReturnId, Timestamp};
-use serde::Serialize;
-use utoipa::ToSchema;
+use key_schema::value::{Money, Timestamp};
 
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// A customer wants to send units of a delivered order back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReturnRequested {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The return.
-    pub return_id: ReturnId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units to be returned.
-    pub lines: Vec<LineUnits>,
-    /// The time of the request.
-    pub requested_at: Timestamp,
-}
+event! {
+    /// A customer wants to send units of a delivered order back.
+    ReturnRequested of return {
+        /// The units to be returned.
+        pub lines: Vec<LineUnits>,
+        /// The time of the request.
+        pub requested_at: Timestamp,
+    }
 
-/// Staff received the units of a return, or refused it. If they received them, the customer is credited; what goes back
-/// by card also has an event `RefundDue`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReturnReceived {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The return.
-    pub return_id: ReturnId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units of the return.
-    pub lines: Vec<LineUnits>,
-    /// Whether the return was accepted. If not, nothing is credited.
-    pub accepted: bool,
-    /// Whether the units were put back to the stock.
-    pub restocked: bool,
-    /// The amount credited for the units. Absent if the return was refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub amount: Option<Money>,
-    /// The time of the receipt.
-    pub received_at: Timestamp,
+    /// Staff received the units of a return, or refused it. If they received them, the customer is credited; what goes
+    /// back by card also has an event `RefundDue`.
+    ReturnReceived of return {
+        /// The units of the return.
+        pub lines: Vec<LineUnits>,
+        /// Whether the return was accepted. If not, nothing is credited.
+        pub accepted: bool,
+        /// Whether the units were put back to the stock.
+        pub restocked: bool,
+        /// The amount credited for the units. Absent if the return was refused.
+        #[schema(nullable = false)]
+        pub amount: Option<Money>,
+        /// The time of the receipt.
+        pub received_at: Timestamp,
+    }
 }
 
 impl ReturnRequested {
     pub(crate) fn new(of: Return) -> Self {
         Self {
-            id: EventId::of_return(&of.return_id),
+            id: EventId::of("ReturnRequested", &[&of.return_id]),
             layout_version: LAYOUT_VERSION,
             return_id: of.return_id,
             order_id: of.order_id,
@@ -77,7 +52,7 @@ impl ReturnReceived {
         let is_closed = before.status == ReturnStatus::Requested && after.status != ReturnStatus::Requested;
         let received_at = after.closed_at.filter(|_| is_closed)?;
         Some(Self {
-            id: EventId::of_receipt(&after.return_id),
+            id: EventId::of("ReturnReceived", &[&after.return_id]),
             layout_version: LAYOUT_VERSION,
             return_id: after.return_id,
             order_id: after.order_id,

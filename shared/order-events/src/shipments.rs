@@ -1,74 +1,47 @@
 //! The events of shipments.
 
 use key_schema::entity::{LineUnits, Shipment};
-use key_schema::value::{CustomerId, OrderId, ShipmentId, Timestamp};
-use serde::Serialize;
-use utoipa::ToSchema;
+use key_schema::value::Timestamp;
 
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// Units of an order were shipped together. If the order's status changed with it, that has an event
-/// `OrderStatusChanged`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemsShipped {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The shipment.
-    pub shipment_id: ShipmentId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units of the shipment.
-    pub lines: Vec<LineUnits>,
-    /// The carrier's name.
-    pub carrier: String,
-    /// The carrier's number of the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_number: Option<String>,
-    /// The web page that tracks the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_url: Option<String>,
-    /// The time of the shipment.
-    pub shipped_at: Timestamp,
-}
+event! {
+    /// Units of an order were shipped together. If the order's status changed with it, that has an event
+    /// `OrderStatusChanged`.
+    ItemsShipped of shipment {
+        /// The units of the shipment.
+        pub lines: Vec<LineUnits>,
+        /// The carrier's name.
+        pub carrier: String,
+        /// The carrier's number of the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_number: Option<String>,
+        /// The web page that tracks the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_url: Option<String>,
+        /// The time of the shipment.
+        pub shipped_at: Timestamp,
+    }
 
-/// A shipment was delivered. If the order was delivered with it, that has an event `OrderStatusChanged`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ShipmentDelivered {
-    /// The event's own id.
-    pub id: EventId,
-    /// The version of this event's layout.
-    pub layout_version: u32,
-    /// The shipment.
-    pub shipment_id: ShipmentId,
-    /// The order.
-    pub order_id: OrderId,
-    /// The customer.
-    pub customer_id: CustomerId,
-    /// The units of the shipment.
-    pub lines: Vec<LineUnits>,
-    /// The carrier's name.
-    pub carrier: String,
-    /// The carrier's number of the shipment. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub tracking_number: Option<String>,
-    /// The time of the delivery.
-    pub delivered_at: Timestamp,
+    /// A shipment was delivered. If the order was delivered with it, that has an event `OrderStatusChanged`.
+    ShipmentDelivered of shipment {
+        /// The units of the shipment.
+        pub lines: Vec<LineUnits>,
+        /// The carrier's name.
+        pub carrier: String,
+        /// The carrier's number of the shipment. Absent if there is none.
+        #[schema(nullable = false)]
+        pub tracking_number: Option<String>,
+        /// The time of the delivery.
+        pub delivered_at: Timestamp,
+    }
 }
 
 impl ItemsShipped {
     pub(crate) fn new(of: Shipment) -> Self {
         Self {
-            id: EventId::of_shipment(&of.shipment_id),
+            id: EventId::of("ItemsShipped", &[&of.shipment_id]),
             layout_version: LAYOUT_VERSION,
             shipment_id: of.shipment_id,
             order_id: of.order_id,
@@ -87,7 +60,7 @@ impl ShipmentDelivered {
     pub(crate) fn new(before: &Shipment, after: Shipment) -> Option<Self> {
         let delivered_at = after.delivered_at.filter(|_| before.delivered_at.is_none())?;
         Some(Self {
-            id: EventId::of_delivery(&after.shipment_id),
+            id: EventId::of("ShipmentDelivered", &[&after.shipment_id]),
             layout_version: LAYOUT_VERSION,
             shipment_id: after.shipment_id,
             order_id: after.order_id,

@@ -1,5 +1,18 @@
 //! What placing and changing orders asks of the table and of the queue.
 
+/// Lists of accesses: what a change does alone, and after the semicolon what it does in transactions only. Each change reads
+/// the order.
+macro_rules! changes {
+    ($($change:ident = $list:ident { $($verb:ident($($item:ident)+))* ; $($way:ident($($part:ident)+))* })+) => {$(
+        #[doc = concat!("[`Transition::", stringify!($change), "`](crate::steps::Transition::", stringify!($change), ").")]
+        pub const $list: &[Access] = &[
+            Access::query(ORDER_BY_ID),
+            $($(Access::$verb::<$item>(),)+)*
+            $($(Access::$way::<$part>().in_transactions(),)+)*
+        ];
+    )+};
+}
+
 mod changes;
 
 use key_schema::access::{Access, GUESTS};

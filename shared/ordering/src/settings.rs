@@ -122,7 +122,6 @@ pub(crate) struct Taxed {
     pub(crate) country: Country,
     /// Whether prices include tax: the variable `PRICES_INCLUDE_TAX`.
     pub(crate) prices: Prices,
-    /// Who computes the taxes.
     pub(crate) by: TaxedBy,
 }
 

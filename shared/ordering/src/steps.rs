@@ -266,7 +266,6 @@ pub enum ReturnVerdict<'a> {
     },
 }
 
-/// The order's header with the next version.
 fn next_version(whole: &WholeOrder) -> Order {
     Order { version: whole.order.version + 1, ..whole.order.clone() }
 }

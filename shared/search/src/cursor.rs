@@ -15,7 +15,6 @@ use crate::{Query, Sort};
 
 const CHECKSUM: usize = 6;
 
-/// The longest cursor.
 const LONGEST: usize = 2048;
 
 /// The sort values of a product, with its id as the last one: no two products have the same.
@@ -31,7 +30,6 @@ pub(crate) enum Position {
 }
 
 impl Position {
-    /// Reads the sort values of a product that a search with this order found.
     pub(crate) fn read(values: &Value, sort: Sort) -> Option<Self> {
         let [first, id] = values.as_array()?.as_slice() else { return None };
         let id = id.as_str()?.parse().ok()?;

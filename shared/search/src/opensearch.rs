@@ -26,7 +26,6 @@ const SEARCHED: &str = "till-products";
 /// The longest wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client of an OpenSearch cluster.
 #[derive(Debug)]
 pub(crate) struct OpenSearch {
     https: Https,

@@ -6,7 +6,6 @@ use utoipa::ToSchema;
 
 use crate::document::folded;
 
-/// The most words of a search.
 const MOST_WORDS: usize = 20;
 
 /// The words that a customer types. The last one may be the beginning of a word.

@@ -121,7 +121,6 @@ fn new_price(whole: &WholeStock, cell: u8) -> Result<Write, Error> {
     Ok(Write::update(key(&whole.product_id, cell), expression, with_price(is_behind, whole)?))
 }
 
-/// The condition with the values of a price.
 fn with_price(condition: Condition, whole: &WholeStock) -> Result<Condition, Error> {
     condition.value(":price", whole.price)?.value(":priceVersion", whole.price_version)
 }

@@ -63,7 +63,6 @@ pub(crate) struct Identified<'a> {
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Identity<'a> {
     sequence_number: SequenceNumber,
-    /// The key of the item.
     #[serde(borrow)]
     pub(crate) keys: Option<&'a RawValue>,
 }

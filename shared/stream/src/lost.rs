@@ -22,17 +22,16 @@ pub struct LostRecords(Queue);
 
 /// The body of a message about one record. It is also a valid event for the function that gave the record up, so a
 /// later version of the function can be invoked with it.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
     reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     shard_id: Option<&'a ShardId>,
     /// Whether the shard's checkpoint lists the record as not counted, or will when the consumer passes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     listed: bool,
     sequence_number: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<&'a RawValue>,
     #[serde(rename = "Records")]
     records: Vec<&'a RawValue>,
@@ -47,9 +46,6 @@ impl FromEnvironment for LostRecords {
 impl LostRecords {
     /// Sends a record to the queue, with the reason. One request. After an error the queue may hold the record all the
     /// same, and may get it twice. The sequence number identifies duplicates.
-    ///
-    /// # Errors
-    /// The queue refused the message or did not answer.
     pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
         let number = delivered.number.as_str();
         error!(sequence_number = number, reason, "a record is given up");

@@ -8,7 +8,6 @@ use crate::pair::Pairs;
 use crate::read::Batch;
 use crate::{Budget, Error};
 
-/// The most keys of one BatchGetItem.
 const MOST_KEYS: usize = 100;
 
 /// A part of an answer.

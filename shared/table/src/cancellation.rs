@@ -4,7 +4,6 @@ use aws_sdk_dynamodb::types::CancellationReason;
 
 use crate::Throttle;
 
-/// The code of an item whose condition failed.
 pub(crate) const CONDITION_FAILED: &str = "ConditionalCheckFailed";
 
 /// The code of an item that another request was writing at the same time.

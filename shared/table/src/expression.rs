@@ -27,7 +27,6 @@ impl Expressions {
         self.on_failure = Some(OnFailure::AllOld);
     }
 
-    /// Makes the update set one more attribute.
     pub(crate) fn also_set(&mut self, attribute: &str, value: AttributeValue) {
         self.update = self.update.take().map(|update| with_set(&update, &format!("#{attribute} = :{attribute}")));
         self.names.get_or_insert_default().insert(format!("#{attribute}"), attribute.to_owned());

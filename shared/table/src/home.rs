@@ -25,7 +25,6 @@ impl Home {
         self.layout.key(key)
     }
 
-    /// Respells the keys of an item that this table is to hold.
     pub(crate) fn respell(&self, item: &mut Item) {
         if !self.is_canonical() {
             respell(item, |key| Some(self.layout.key(key)));

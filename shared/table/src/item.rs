@@ -25,13 +25,11 @@ pub fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
     Ok(item)
 }
 
-/// The attributes of a key.
 pub(crate) fn key(key: Key) -> [(String, AttributeValue); 2] {
     let (partition, sort) = key.index.attributes();
     [(partition.to_owned(), AttributeValue::S(key.partition)), (sort.to_owned(), AttributeValue::S(key.sort))]
 }
 
-/// The key of an item in the table.
 pub(crate) fn key_of(item: &Item) -> Option<Key> {
     let (partition, sort) = Index::Table.attributes();
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned();

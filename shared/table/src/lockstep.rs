@@ -36,7 +36,6 @@ enum Existence {
     Absent,
 }
 
-/// A transaction to send.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) actions: Vec<TransactWriteItem>,

@@ -104,7 +104,6 @@ impl Write {
         Self { act, ..self }
     }
 
-    /// The write as an action of a transaction in this table.
     pub(crate) fn into_action(self, home: &Home) -> Result<TransactWriteItem, BuildError> {
         let write = self.respelled(home);
         let expressions = write.expressions();

@@ -127,7 +127,6 @@ impl ClassifyRetry for RetryOnlyIfRefused {
     }
 }
 
-/// The code in an error's body.
 #[derive(Deserialize)]
 struct ErrorBody {
     #[serde(rename = "__type", default)]

@@ -29,7 +29,6 @@ impl Connections {
     }
 }
 
-/// The most rounds of health checks.
 const MOST_ROUNDS: usize = 16;
 
 /// Opens the connections that the first event will use: one, and then as many again as there are, until there are enough.

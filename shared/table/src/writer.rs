@@ -24,7 +24,6 @@ pub struct Writer {
     pub(crate) table: Table,
     /// Whether the client retries a transaction for which the table has no capacity left.
     pub(crate) retries_on_capacity: bool,
-    /// Whether a transaction that was cancelled by a conflict is retried.
     pub(crate) retries_on_conflict: bool,
     /// Whether the client retries a single write that was not answered.
     retries_if_unanswered: bool,

@@ -28,9 +28,6 @@ pub fn is_written() -> bool {
 }
 
 /// Fails unless the page contains these parts, or writes them into it.
-///
-/// # Errors
-/// The page is stale, or it has no place for a part.
 pub fn check(page: &str, parts: &[Part<'_>]) -> Result<()> {
     if is_written() {
         return write(page, parts);
@@ -41,9 +38,6 @@ pub fn check(page: &str, parts: &[Part<'_>]) -> Result<()> {
 }
 
 /// Like [`check`], for a whole file.
-///
-/// # Errors
-/// The file is stale.
 pub fn check_file(name: &str, content: &str) -> Result<()> {
     // A file that stays as it is keeps its time, so that nothing is built again.
     if read(name).unwrap_or_default() == content {
@@ -54,9 +48,6 @@ pub fn check_file(name: &str, content: &str) -> Result<()> {
 }
 
 /// Writes these parts into the page.
-///
-/// # Errors
-/// The page has no place for a part, or cannot be written.
 pub fn write(page: &str, parts: &[Part<'_>]) -> Result<()> {
     let _writing = one_at_a_time();
     let current = with(page, &read(page)?, parts)?;

@@ -17,47 +17,31 @@ use Revision::First;
 pub enum Kind {
     /// No item: a key that finds nothing.
     Absent,
-    /// A profile.
     Customer(Revision),
-    /// The tombstone of an erased customer.
     ErasedCustomer,
     /// The counters of a customer's orders.
     CustomerStats(Revision),
-    /// A cart.
     Cart(Revision),
-    /// An address book.
     CustomerAddresses,
     /// The item in the place of an erased customer's cart.
     ErasedCart,
     /// A guest who has ordered nothing.
     Guest,
-    /// A guest who has ordered.
     KeptGuest,
-    /// An e-mail address in use.
     EmailClaim,
-    /// A username in use.
     UsernameClaim,
-    /// A product.
     Product(Revision),
     /// A product that is a variant of another.
     Variant,
-    /// The description of a product, if it is long.
     ProductDescription,
-    /// The stock of a product.
     Stock(Revision),
     /// The first cell of a stock in several cells.
     FirstCell(Revision),
-    /// Another cell.
     StockCell(Revision),
-    /// The counters of a product's sales.
     ProductStats(Revision),
-    /// The number of products of a category.
     CategoryCount(Revision),
-    /// A shard of a product's views.
     ViewShard(Revision),
-    /// The mark that a visitor has viewed a product.
     ViewMark,
-    /// The header of an order.
     Order(OrderStatus),
     /// The header of an order that was not paid in time. It has no reason.
     ExpiredOrder,
@@ -67,13 +51,10 @@ pub enum Kind {
     CreditedOrder(OrderStatus),
     /// The header of a delivered order that staff gave an amount of back.
     AllowedOrder,
-    /// A line of an order.
     OrderItem,
-    /// The address of an order.
     OrderAddress,
     /// The invoice of an order whose payment, if any, staff record.
     Invoice(PaymentState),
-    /// The invoice of an order whose payment was started at the payment provider.
     CardInvoice(PaymentState),
     /// The same, if the provider must still capture or void the payment.
     DueInvoice(PaymentState),
@@ -81,53 +62,36 @@ pub enum Kind {
     UnnumberedInvoice,
     /// The same with its number.
     NumberedInvoice,
-    /// The counter of the numbers of invoices.
     InvoiceCounter(Revision),
-    /// The mark of an order whose payment is due.
     PaymentDue,
-    /// A return of units of an order.
     Return(ReturnStatus),
-    /// A shipment of units of an order.
     Shipment,
     /// The header of an order of which a unit of each line is in a shipment.
     PackingOrder,
     /// The header of an order of which a part is delivered.
     PartlyDeliveredOrder,
-    /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
-    /// A queued order.
     QueuedOrder,
-    /// A queued order that was refused.
     RefusedOrder,
-    /// A discount code.
     Discount(Revision),
-    /// A gift card.
     GiftCard(Revision),
-    /// An order's entry on a gift card.
     GiftCardEntry(PaymentStatus),
-    /// The tax rates.
     Taxes(Revision),
-    /// The shipping rates of the shop.
     ShippingRates,
-    /// The totals of a day.
     DayTotals(Revision),
-    /// The checkpoint of counting a shard of the stream.
     StreamCheckpoint(Revision),
     /// Counts of a batch that are not yet added to the counters.
     ParkedCounts,
     /// The right to add the parked counts to the counters.
     FoldLease(Revision),
-    /// The state of the comparison of counts.
     Reconciliation(Revision),
     /// The stored answer to a request that created a product with an idempotency key.
     KeptProduct,
     /// The stored answer to a request that adjusted a stock with an idempotency key.
     KeptAdjustment,
-    /// A migration to another table.
     Migration(Revision),
     /// Items that a migration has to copy again.
     Repair,
-    /// The progress of copying a segment of a table.
     CopyProgress(Revision),
 }
 

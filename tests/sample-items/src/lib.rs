@@ -90,9 +90,6 @@ pub enum NoSample {
 
 impl Sample {
     /// The sample with these sizes.
-    ///
-    /// # Errors
-    /// A size is out of range: for example, an identifier is too long.
     pub fn new(sizes: SampleSizes) -> Result<Self, NoSample> {
         Ok(Self { sizes, images: images::of(&sizes)? })
     }

@@ -145,13 +145,11 @@ pub fn writes_of(call: &Call) -> Vec<(String, Value)> {
     }
 }
 
-/// The key of an item.
 pub fn key_of(item: &Value) -> TableKey {
     let text = |name: &str| item[name]["S"].as_str().expect("a key").to_owned();
     (text("PK"), text("SK"))
 }
 
-/// The key of the item that a write is about.
 pub fn key_written(write: &Value) -> TableKey {
     key_of(if write["Item"].is_null() { &write["Key"] } else { &write["Item"] })
 }

@@ -71,7 +71,6 @@ impl Shop {
         call(&self.http, url, function, target, request).await
     }
 
-    /// Calls SQS as an operator.
     pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
         expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
     }

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::customer_view;
 use crate::openapi::{self, Sent};
 
-/// A client of a shop.
 #[derive(Clone)]
 pub struct Client {
     http: Http,
@@ -81,12 +80,10 @@ impl Client {
         self.with(Method::PUT, path, &[("if-match", if_match)], body).await
     }
 
-    /// Posts to what has one of these versions.
     pub async fn post_if(&self, path: &str, if_match: &str, body: Value) -> Reply {
         self.with(Method::POST, path, &[("if-match", if_match)], body).await
     }
 
-    /// Posts under this idempotency key.
     pub async fn post_once(&self, path: &str, key: &str, body: Value) -> Reply {
         self.with(Method::POST, path, &[("idempotency-key", key)], body).await
     }
@@ -96,7 +93,6 @@ impl Client {
         self.send(method, path, headers, (!body.is_null()).then(|| body.to_string())).await
     }
 
-    /// Places an order under this idempotency key.
     pub async fn order(&self, key: &str, body: Value) -> Reply {
         self.post_once("/orders", key, body).await
     }

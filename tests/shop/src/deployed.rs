@@ -10,7 +10,6 @@ use crate::{searching, template_text};
 /// The most templates that are remembered.
 const REMEMBERED: usize = 32;
 
-/// The repository's template with search and these parameters.
 pub fn deployed(parameters: &[(&str, &str)]) -> Template {
     deployed_from(template_text(), table_name(), parameters)
 }

@@ -30,7 +30,6 @@ pub struct Edge {
     accepting: JoinHandle<()>,
 }
 
-/// What an edge did.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Requests that were answered without the gateway.

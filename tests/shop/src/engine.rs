@@ -17,7 +17,6 @@ const ENDPOINT: &str = "TILL_TEST_DYNAMODB";
 /// The engine that the tests run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Engine {
-    /// The embedded engine.
     Embedded,
     /// An external engine at this base URL.
     At(String),

@@ -17,7 +17,6 @@ pub fn functions_by_event_time() -> Vec<String> {
     all
 }
 
-/// The sample event of a function.
 pub fn event(function: &str) -> Value {
     serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
 }

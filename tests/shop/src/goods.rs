@@ -4,7 +4,7 @@ use key_schema::entity::GiftCard;
 use key_schema::value::{Money, Timestamp};
 use serde_json::{Value, json};
 
-use crate::{Shop, eur};
+use crate::{Shop, eur, openapi};
 
 /// A product to create: 100 units of a thing for 10.00 EUR, but for the fields that differ.
 pub fn goods(id: &str, with: Value) -> Value {
@@ -19,11 +19,15 @@ pub fn goods(id: &str, with: Value) -> Value {
 
 /// A change of every member that a product has, which makes it a variant of `main`.
 pub fn every_change(main: &str) -> Value {
-    json!({
+    let mut changes = openapi::sample(&json!({ "$ref": "#/components/schemas/ProductChanges" }));
+    let Value::Object(members) = json!({
         "name": "Another thing", "description": "Stoneware", "category": "others", "price": eur(1200),
-        "weightGrams": 250, "attributes": { "size": "M" }, "variantOf": main, "listed": false, "recalled": true,
-        "cells": 2,
-    })
+        "weightGrams": 250, "attributes": { "size": "M" }, "variantOf": main, "listed": false, "cells": 2,
+    }) else {
+        unreachable!()
+    };
+    changes.as_object_mut().expect("members").extend(members);
+    changes
 }
 
 /// A change of each member that a product may be without, which removes it from the product `of`.
@@ -65,7 +69,6 @@ impl Shop {
         self.put(&card).await;
     }
 
-    /// The number of available units of a product.
     pub async fn available(&self, product: &str) -> u64 {
         let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
         product["available"].as_u64().expect("a number")

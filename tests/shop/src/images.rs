@@ -15,7 +15,6 @@ use crate::{Reply, Shop};
 /// The content of every image here.
 pub const PICTURE: &[u8] = b"picture!";
 
-/// The request for the upload of an image with this content.
 pub fn new_image(content: &[u8]) -> Value {
     let sha256 = BASE64_STANDARD.encode(Sha256::digest(content));
     json!({ "contentType": "image/webp", "size": content.len(), "sha256": sha256 })
@@ -41,7 +40,6 @@ impl Shop {
         self.images().put(&format!("images/{product}/{image}"), "image/webp", PICTURE).await.expect("it is written");
     }
 
-    /// The signed upload of an image.
     pub async fn signed_upload(&self, product: &str) -> Value {
         self.admin().post(&format!("/products/{product}/images"), new_image(PICTURE)).await.expect(200)
     }
@@ -65,17 +63,14 @@ impl Shop {
         signed["imageId"].as_str().expect("an id").to_owned()
     }
 
-    /// Confirms an uploaded image.
     pub async fn confirm_image(&self, product: &str, image: &str) -> Reply {
         self.admin().send(Method::PUT, &format!("/products/{product}/images/{image}"), &[], None).await
     }
 
-    /// Removes an image from its product.
     pub async fn remove_image(&self, product: &str, image: &str) -> Reply {
         self.admin().send(Method::DELETE, &format!("/products/{product}/images/{image}"), &[], None).await
     }
 
-    /// Gives a product these images directly in the table.
     pub async fn set_images(&self, product: &str, images: &[&ImageId]) {
         let images: Vec<_> = images.iter().map(|image| json!({ "S": image })).collect();
         let key = json!({ "S": format!("p#{product}") });

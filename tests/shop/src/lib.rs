@@ -335,7 +335,6 @@ impl Shop {
         self.dump_of(self.table()).await
     }
 
-    /// Puts an entity directly into the table.
     pub async fn put<T: Stored>(&self, entity: &T) {
         let item: Item = serde_dynamo::to_item(entity).expect("an item");
         let mut item = serde_json::to_value(item).expect("JSON");

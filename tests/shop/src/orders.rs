@@ -4,12 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{Client, Reply};
 
-/// The id of an order.
 pub fn order_id(order: &Value) -> &str {
     order["orderId"].as_str().expect("an order")
 }
 
-/// The id of an order's invoice.
 pub fn invoice_id(order: &Value) -> &str {
     order["invoice"]["invoiceId"].as_str().expect("an order with its invoice")
 }
@@ -25,7 +23,6 @@ pub fn things(quantity: u64) -> Value {
 }
 
 impl Client {
-    /// The order as it is now.
     pub async fn read(&self, order: &Value) -> Value {
         self.get(&format!("/orders/{}", order_id(order))).await.expect(200)
     }
@@ -50,7 +47,6 @@ impl Client {
         self.post(&format!("/invoices/{}/refunds", invoice_id(order)), json!({ "reference": reference })).await
     }
 
-    /// Sets the order to this status.
     pub async fn advance(&self, order: &Value, status: &str) -> Reply {
         self.post(&format!("/orders/{}/status", order_id(order)), json!({ "status": status })).await
     }
@@ -59,7 +55,6 @@ impl Client {
         self.put(&format!("/orders/{}/flag", order_id(order)), json!({ "reason": reason })).await
     }
 
-    /// Asks under this key to return what the body names.
     pub async fn request_return(&self, order: &Value, key: &str, body: Value) -> Reply {
         self.post_once(&format!("/orders/{}/returns", order_id(order)), key, body).await
     }
@@ -70,7 +65,6 @@ impl Client {
         self.post(&format!("/returns/{id}/receipt"), receipt).await
     }
 
-    /// Ships under this key what the body names.
     pub async fn ship(&self, order: &Value, key: &str, body: Value) -> Reply {
         self.post_once(&format!("/orders/{}/shipments", order_id(order)), key, body).await
     }

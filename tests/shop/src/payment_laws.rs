@@ -46,7 +46,6 @@ pub struct Known {
     pub is_old: bool,
     /// Whether it was paid at some time.
     pub was_paid: bool,
-    /// Whether shipping an order captures its payment.
     pub captures_when_shipped: bool,
 }
 

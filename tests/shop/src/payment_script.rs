@@ -32,7 +32,6 @@ pub struct Step {
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum What {
-    /// The customer starts or resumes the payment.
     Start,
     /// The customer pays with this card.
     Pay(&'static str),
@@ -43,12 +42,13 @@ pub enum What {
     /// The customer asks to return so many units.
     Return(u64),
     /// Staff accept the newest return and put its units back to the stock, or refuse the return.
-    Receive { accepted: bool },
+    Receive {
+        accepted: bool,
+    },
     /// Staff ship the order.
     Ship,
     /// Staff set the order to delivered.
     Deliver,
-    /// Staff ask for the capture of the payment.
     Capture,
     /// Staff give back so much, in minor units.
     Credit(u64),

@@ -41,7 +41,6 @@ fn secrets(keys: &Keys) -> BTreeMap<String, String> {
     BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), keys.secret())])
 }
 
-/// The template of a shop that takes card payments at the provider with this URL.
 fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
     let mut template = deployed(&[&[("PaymentSecretArn", local::PAYMENT_SECRET)], parameters].concat());
     set_variable(&mut template, "PAYMENT_URL", provider);
@@ -155,7 +154,6 @@ impl Shop {
         self.ledger().of_order(id).next_back().expect("an intent").clone()
     }
 
-    /// Starts or resumes the payment of an order.
     pub async fn start_payment(&self, order: &Value) -> Reply {
         let id = order["orderId"].as_str().expect("an id");
         self.customer("ada").send(Method::POST, &format!("/orders/{id}/payment"), &[], None).await
@@ -202,7 +200,6 @@ impl Shop {
         self.payments().provider.restore(ledger);
     }
 
-    /// Starts and confirms the payment of an order.
     pub async fn pay(&self, order: &Value, method: &str) {
         let payment = self.start_payment(order).await.expect(200);
         self.confirm(&payment, method).await;

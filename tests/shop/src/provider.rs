@@ -65,9 +65,7 @@ impl Provider {
 
 /// What can go wrong around a shop and its provider. Nothing does until [`Faults::begin`].
 pub struct Faults {
-    /// The wire from the functions to the provider.
     pub(crate) to_provider: Wire,
-    /// The wire from the provider to the API.
     pub(crate) to_shop: Wire,
     pub kills: Arc<Kills>,
     pub invocations: Arc<Invocations>,
@@ -113,7 +111,6 @@ impl Shop {
         assert!(statuses.iter().all(|status| *status == 204), "{statuses:?}");
     }
 
-    /// Invokes a function as its schedule does.
     pub async fn run_schedule(&self, function: &str) -> Reply {
         let url = format!("{}/_local/scheduled/{function}", self.url());
         let answer = self.http.post(url).body("{}").send().await.expect("the gateway answers");
@@ -134,7 +131,6 @@ impl Shop {
     }
 }
 
-/// The same in any table that this DynamoDB has.
 pub async fn age_payments_due(dynamodb: &str, table: &str) {
     let at = "2026-01-01T00:00:00.000Z";
     for invoice in date_payments_due(dynamodb, table, at).await {

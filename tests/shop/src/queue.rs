@@ -27,7 +27,6 @@ pub async fn no_longer_queued(client: &Client, path: &str) -> Value {
     until_some(format!("{path} no longer waits"), look).await
 }
 
-/// The event source of the drain.
 pub fn drain_source(template: &mut Template) -> &mut QueueSource {
     template.queue_sources.iter_mut().find(|source| source.function == "DrainWrites").expect("the drain has a source")
 }
@@ -80,7 +79,6 @@ impl Shop {
         self.consumer("drain-writes", &self.endpoints())
     }
 
-    /// Delivers these records to the drain.
     pub async fn drain(&self, records: &[Value]) -> Value {
         self.drainer()(json!({ "Records": records })).await.expect("an answer")
     }

@@ -26,7 +26,6 @@ pub fn ask(repair: bool) -> Value {
     json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "repair": repair })
 }
 
-/// Counts the new records as the records of one shard.
 pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
     let mut records = tail.new_records(shop).await;
     records.retain(is_wanted);
@@ -34,7 +33,6 @@ pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
     assert_eq!(answer["batchItemFailures"], json!([]));
 }
 
-/// The read units that these calls consumed.
 pub fn read_units(calls: &[Call]) -> f64 {
     let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
     reads.map(Consumed::units).sum()

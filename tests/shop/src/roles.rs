@@ -11,7 +11,6 @@ impl Shop {
         self.call_as(function, self.fault_proxy().url(), &format!("DynamoDB_20120810.{action}"), request).await
     }
 
-    /// Calls SQS with the credentials of a function.
     pub async fn sqs_as(&self, function: &str, action: &str, queue: &str, mut request: Value) -> (u16, Value) {
         request["QueueUrl"] = json!(url(queue));
         self.call_as(function, self.sqs_url(), &format!("AmazonSQS.{action}"), &request).await

@@ -16,7 +16,6 @@ use crate::{Shop, until_some};
 /// other, because all shops have the same names of indexes.
 const CLUSTER: &str = "TILL_SEARCH_URL";
 
-/// A search cluster.
 pub struct Searching {
     url: String,
     user: User,
@@ -24,7 +23,6 @@ pub struct Searching {
     pretend: Option<PretendSearch>,
 }
 
-/// The parameters of a template with search. The URL is replaced when the shop starts.
 pub const PARAMETERS: [(&str, &str); 2] = [("SearchUrl", "http://search.invalid"), ("SearchSecretArn", SEARCH_SECRET)];
 
 impl Searching {
@@ -49,17 +47,14 @@ impl Searching {
 }
 
 impl Shop {
-    /// The search cluster's base URL.
     pub fn search_url(&self) -> &str {
         &self.search.url
     }
 
-    /// Ends the pretend OpenSearch.
     pub fn end_search(&mut self) {
         self.search.pretend = None;
     }
 
-    /// The environment of an operator who builds the search index.
     pub fn indexer(&self) -> Environment {
         let secrets = self.endpoints().secretsmanager;
         let more = [("TABLE_NAME", self.table()), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.as_str())];

@@ -26,7 +26,6 @@ pub fn long() -> Option<u64> {
     number("TILL_LONG")
 }
 
-/// The seed of this run.
 pub fn seed() -> u64 {
     let today = || Timestamp::now().as_second().unsigned_abs() / (24 * 60 * 60) * A_DAY;
     let seed = number("TILL_SEED").unwrap_or_else(today);

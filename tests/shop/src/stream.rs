@@ -50,12 +50,10 @@ pub fn is_wanted(record: &Value) -> bool {
     (kind == "order" && record["eventName"] != "REMOVE") || (kind == "orderItem" && record["eventName"] == "INSERT")
 }
 
-/// The sequence number of a record.
 pub fn number(record: &Value) -> &str {
     record["dynamodb"]["SequenceNumber"].as_str().expect("a number")
 }
 
-/// The record in Lambda's format.
 pub fn lambda_record(record: &Value) -> Value {
     let mut record = record.clone();
     record["awsRegion"] = json!("us-east-1");
@@ -85,7 +83,6 @@ impl Shop {
         self.counters()().expect("the counter starts")
     }
 
-    /// Counts these records as the records of one shard.
     pub async fn count(&self, shard: &str, records: &[Value]) -> Value {
         self.counter()(batch(shard, records, &json!({}))).await.expect("an answer")
     }

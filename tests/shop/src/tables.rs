@@ -13,7 +13,6 @@ use crate::deployed::{deployed, deployed_from};
 use crate::kills::Kills;
 use crate::{Shop, template_text, uncounted};
 
-/// The variable that says for how many milliseconds a function uses a phase of a migration.
 const PHASE_CACHE: &str = "MIGRATION_CACHE_MILLISECONDS";
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
@@ -26,7 +25,6 @@ pub fn template_of(table_name: String, tables: &str) -> Template {
     deployed_from(template_text(), table_name, &[("Tables", tables)])
 }
 
-/// The logical id of the table with this layout.
 pub fn logical_id(layout: Layout) -> &'static str {
     match layout {
         Layout::V1 => "Table",

@@ -19,7 +19,6 @@ use crate::{Shop, uncounted};
 const SECRET: (&str, &str) =
     ("arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-taxes", r#"{"token": "the token"}"#);
 
-/// A tax engine. It stops when it is dropped.
 pub struct TaxEngine {
     url: String,
     desk: Arc<Mutex<Desk>>,
@@ -31,7 +30,6 @@ struct Desk {
     asked: Vec<Value>,
 }
 
-/// What the engine says.
 #[derive(Clone)]
 pub enum Says {
     /// The tax of this rate in hundredths of a percent on each amount, rounded up.
@@ -94,7 +92,6 @@ impl TaxEngine {
         Self { url, desk, serving }
     }
 
-    /// Changes what the engine says.
     pub fn says(&self, says: Says) {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner).says = says;
     }

@@ -24,7 +24,6 @@ pub struct Wire {
     accepting: JoinHandle<()>,
 }
 
-/// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The connection is cut before the request reaches the service.
@@ -211,7 +210,6 @@ impl Line {
     }
 }
 
-/// A request under way. It ends when this is dropped.
 struct UnderWay(Arc<Line>);
 
 impl UnderWay {

@@ -114,7 +114,6 @@ impl Alarm {
     }
 }
 
-/// An expression with the parameters' defaults.
 fn with_defaults(expression: &str) -> String {
     let template = stack("template.yaml");
     let mut parts = expression.split("${");

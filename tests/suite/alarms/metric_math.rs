@@ -15,7 +15,6 @@ enum Value {
     Array(Vec<Series>),
 }
 
-/// Evaluates an expression over the metrics with these ids. Panics on an unknown function.
 pub fn evaluate(expression: &str, metrics: &BTreeMap<String, Series>) -> Series {
     let mut parser = Parser { rest: expression, metrics };
     let value = parser.binary(0);
@@ -164,7 +163,6 @@ fn choose(condition: &Series, when_true: &Value, when_false: &Value) -> Series {
     chosen.collect()
 }
 
-/// The examples of the user guide.
 #[test]
 fn the_examples_of_the_user_guide_have_the_documented_results() {
     const NONE: Option<f64> = None;

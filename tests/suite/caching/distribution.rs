@@ -10,7 +10,6 @@ use yaml_serde::Value as Yaml;
 
 use crate::deployment::stack;
 
-/// Whether CloudFront's path pattern matches. A star matches any number of any characters.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let Some((prefix, rest)) = pattern.split_once('*') else { return pattern == path };
     let Some(path) = path.strip_prefix(prefix) else { return false };

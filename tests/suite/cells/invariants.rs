@@ -9,7 +9,6 @@ use crate::prelude::*;
 
 const ANY: (&str, &str) = ("if-match", "*");
 
-/// The duration of a transaction.
 const TAKES: Duration = Duration::from_millis(3);
 
 #[tokio::test(flavor = "multi_thread")]

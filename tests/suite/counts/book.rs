@@ -11,7 +11,6 @@ pub struct Book {
     since: String,
 }
 
-/// Sums by currency.
 type Sums = BTreeMap<String, u64>;
 
 fn money(sums: &Sums) -> Value {
@@ -38,7 +37,6 @@ impl Book {
         Self { orders: Vec::new(), since: Timestamp::now().day().to_string() }
     }
 
-    /// A book with what some rounds of writing leave.
     pub async fn of(shop: &Shop, seed: u64, rounds: u32) -> Self {
         let (mut book, mut rng) = (Self::open(shop).await, fastrand::Rng::with_seed(seed));
         for _ in 0..rounds {

@@ -8,7 +8,6 @@ use shop::stream::{batch, number};
 
 use crate::prelude::*;
 
-/// The delivery of a shard.
 pub struct Delivery<'a> {
     counters: &'a StartConsumer,
     shard: String,

@@ -12,7 +12,6 @@ use crate::prelude::*;
 /// One request or event for a [`super::world::World`].
 pub struct Case {
     pub name: &'static str,
-    /// The function that handles it.
     pub function: String,
     pub ask: Ask,
     /// Whether it takes several writes, each of which keeps the shop's invariants.
@@ -22,14 +21,7 @@ pub struct Case {
 }
 
 pub enum Ask {
-    Request {
-        by: Caller,
-        method: Method,
-        path: String,
-        headers: Vec<(&'static str, String)>,
-        body: Value,
-    },
-    /// An event for a consumer.
+    Request { by: Caller, method: Method, path: String, headers: Vec<(&'static str, String)>, body: Value },
     Event(Value),
 }
 
@@ -72,7 +64,6 @@ impl Case {
         self
     }
 
-    /// Of what has this version.
     fn at(self, version: u64) -> Self {
         self.header("if-match", &format!("\"{version}\""))
     }

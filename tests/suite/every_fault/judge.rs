@@ -36,7 +36,6 @@ impl Reference {
     }
 }
 
-/// The outcome of a run.
 #[derive(Debug)]
 enum Outcome {
     /// The request succeeded, or no part of the event failed.

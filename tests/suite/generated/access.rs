@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use key_schema::access::{Access, Action, CHANGED};
+use key_schema::access::{Access, Action, changed};
 use lambda::Grant;
 
 use super::roles::{Declared, declared};
@@ -37,7 +37,7 @@ pub(super) fn functions() -> String {
 /// The attributes that an update of each kind of item may name.
 pub(super) fn attributes() -> String {
     let mut text = "| entity | attributes |\n|---|---|\n".to_owned();
-    for (entity, attributes) in CHANGED {
+    for (entity, attributes) in changed() {
         let attributes = attributes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         _ = writeln!(text, "| `{entity}` | {attributes} |");
     }

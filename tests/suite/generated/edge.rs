@@ -61,12 +61,10 @@ pub(super) fn behaviors() -> String {
     text + "        "
 }
 
-/// The pattern of the route's paths.
 fn pattern(route: &Route) -> String {
     with_parameters(route, "*")
 }
 
-/// A path of the route.
 fn sample(route: &Route) -> String {
     with_parameters(route, "x")
 }

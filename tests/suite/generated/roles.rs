@@ -81,7 +81,6 @@ pub(super) fn stack() -> String {
     text
 }
 
-/// A function with what it declares.
 pub(super) struct Declared {
     pub function: &'static Function,
     pub access: Vec<&'static [Access]>,
@@ -133,7 +132,6 @@ fn policies_of_migrations() -> String {
     policies.concat()
 }
 
-/// The role of a function.
 fn role(Declared { function, access, grants, condition }: &Declared) -> String {
     let name = pascal_case(&function.name());
     let writes = access.iter().copied().flatten().any(|one| one.action.transaction() == "TransactWriteItems");
@@ -196,7 +194,6 @@ fn table_of(layout: Layout) -> &'static str {
     }
 }
 
-/// The statement of a grant.
 fn granted(Grant { actions, resource, only }: &Grant, is_migrating: bool) -> String {
     let indent = STATEMENT;
     let mut text = format!(

@@ -75,7 +75,6 @@ impl Page {
     }
 }
 
-/// The text of an element that has nothing else.
 fn text(element: &Handle) -> String {
     let children = element.children.borrow();
     let [child] = children.as_slice() else { panic!("one child, which is a text") };

@@ -63,7 +63,6 @@ fn samples() -> [(&'static str, OrderMessage); 7] {
     ]
 }
 
-/// The message with its attributes.
 fn message(waiting: &OrderMessage) -> Value {
     let queue::Message { body, attributes, .. } = waiting.to_message();
     json!({ "body": body, "attributes": attributes })

@@ -91,7 +91,6 @@ impl Left {
         verdict.expect("the archive is read")
     }
 
-    /// Verifies an archive alone.
     async fn verify_alone(&self, id: &str) -> Verdict {
         verify(&self.location(id), &self.table(Layout::V1), Against::Record, |_, _| {})
             .await

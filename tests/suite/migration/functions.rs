@@ -199,7 +199,6 @@ pub(super) async fn make_stale(migrating: &MigratingShop, phase: Phase) -> [Item
     ["p#p1", "p#p2", "p#extra"].map(|key| ItemKey { partition: key.to_owned(), sort: key.to_owned() })
 }
 
-/// Leaves a repair of these items in the table that leads in this phase.
 pub(super) async fn leave_repair(migrating: &MigratingShop, phase: Phase, shard: u8, keys: Vec<ItemKey>) {
     let repair = Repair {
         repair_id: uuid::Uuid::new_v4().to_string().parse().expect("an id"),
@@ -265,7 +264,6 @@ fn a_deployment_has_the_functions_only_while_it_has_two_tables() {
     }
 }
 
-/// The event of a message about this segment.
 pub(super) fn message(segment: &CopyProgress) -> Value {
     json!({ "Records": [{ "messageId": "m", "body": Assignment::of(segment).message() }] })
 }

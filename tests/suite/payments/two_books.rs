@@ -423,7 +423,6 @@ async fn a_dispute_that_is_lost_after_a_refund_asks_for_no_second_refund() {
     invariants::hold(&shop).await;
 }
 
-/// A write-off is of money that is missing.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_written_off_while_nothing_is_missing() {
     let shop = shop().await;

@@ -188,7 +188,6 @@ async fn paid(shop: &Shop) {
     admin.cancel(&order, json!({})).await.expect(409);
 }
 
-/// Sends the message of an order that was queued at this time.
 async fn send(shop: &Shop, key: &str, queued_at: impl Serialize, request: Value) {
     let message = json!({
         "version": 1, "customerId": "ada", "idempotencyKey": key, "queuedAt": queued_at, "request": request,
@@ -295,7 +294,6 @@ async fn lost(shop: &Shop) {
     shop.delete("o#spoilt", "o#spoilt").await;
 }
 
-/// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
     pub rulings: Vec<Ruling>,

@@ -65,7 +65,6 @@ async fn a_guest(shop: &Shop) {
     assert_eq!(erased.status, 204, "{}", erased.body);
 }
 
-/// An address in Berlin.
 pub fn address() -> Value {
     json!({ "name": "Zoe", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" })
 }

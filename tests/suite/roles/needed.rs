@@ -123,7 +123,6 @@ fn unneeded(function: &str, policies: &[Policy], asks: &BTreeSet<&Ask>) -> Vec<S
     unneeded
 }
 
-/// The permissions of these functions that none of the calls needs.
 pub fn in_vain<'a>(functions: impl IntoIterator<Item = &'a Function>, rulings: &[Ruling]) -> Vec<String> {
     let mut vain = Vec::new();
     for Function { logical_id: name, role, .. } in functions {

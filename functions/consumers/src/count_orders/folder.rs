@@ -48,9 +48,6 @@ impl Folder {
     }
 
     /// Folds everything that is parked, and returns the time of the oldest counts that are still parked after that.
-    ///
-    /// # Errors
-    /// Those of reads and transactions.
     pub async fn sweep(&self, budget: Budget) -> Result<Option<Timestamp>, Error> {
         let groups = (0..ParkedCounts::GROUPS).map(|group| async move {
             if self.parked_since(group).await?.is_none() {
@@ -184,7 +181,6 @@ impl Folder {
     }
 }
 
-/// The write that adds an item's counts.
 pub(super) fn add(aggregate: &Aggregate, counts: &counting::Counts) -> Result<Write, Error> {
     match aggregate {
         Aggregate::Customer(id) => Write::add(&counts.customer(id)),

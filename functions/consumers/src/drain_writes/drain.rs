@@ -21,7 +21,6 @@ const ONE_ORDER: Duration = Duration::from_secs(5);
 /// The time limit for marking an order as delayed. It is shorter than the time reserved for sending messages.
 const MARK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The backoff of a message that waits for capacity.
 pub(crate) const CAPACITY_BACKOFF: Delay = Delay::of_first(Duration::from_secs(2));
 
 /// The backoff of a message for which there was not enough time left.
@@ -233,14 +232,12 @@ impl Drain {
     }
 }
 
-/// The seconds since the order was accepted.
 fn waited_seconds(waiting: &OrderMessage) -> u64 {
     let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
     // Clocks differ. An order that seems to be accepted in the future has not waited.
     u64::try_from(waited).unwrap_or_default()
 }
 
-/// The time since the message was sent to the queue.
 fn since_sent(message: &Received) -> Duration {
     let now = Timestamp::now().as_second();
     let sent_at = message.sent_at.map_or(now, |milliseconds| milliseconds / 1000);

@@ -84,7 +84,6 @@ impl Pace {
         Some(wait)
     }
 
-    /// Replaces the units that were reserved for a transaction by those that it consumed.
     pub(crate) fn settle(&mut self, expected: &WriteUnits, consumed: &WriteUnits) {
         for (resource, units) in resources(expected) {
             self.bucket(resource).correct(-units);

@@ -33,7 +33,6 @@ pub(crate) struct Finished {
     pub(crate) given_up: usize,
 }
 
-/// An unfinished event.
 #[allow(clippy::large_enum_variant, reason = "a batch has few events that lack lines")]
 enum Unfinished {
     /// The event can be published.
@@ -66,7 +65,6 @@ impl Batch {
         self.open.keys().next().and_then(|position| self.record(*position)).map(|record| &record.number)
     }
 
-    /// The record of the event at this position.
     fn record(&self, position: usize) -> Option<&Delivered> {
         self.record_of.get(position).and_then(|record| self.delivered.get(*record))
     }
@@ -138,7 +136,6 @@ impl Batch {
         }
     }
 
-    /// Records that the event at this position is published.
     pub(crate) fn published(&mut self, position: usize) {
         if self.open.remove(&position).is_some() {
             self.finished.published += 1;

@@ -159,7 +159,6 @@ impl Reads {
         Ok(headers)
     }
 
-    /// The headers of these orders by an eventually consistent read.
     pub(crate) async fn copies(&self, orders: &[OrderId]) -> Result<Vec<Order>, Error> {
         self.batches(orders, Consistency::Eventual).await
     }

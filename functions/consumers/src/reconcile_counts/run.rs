@@ -72,7 +72,6 @@ pub struct Run {
     /// The day up to which an earlier run has compared everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compared: Option<Day>,
-    /// The next day to begin.
     next: Day,
     repair: bool,
     report: Report,

@@ -26,7 +26,6 @@ use crate::reconcile_counts::run::LAST_STEP;
 /// The number of seen items at which a day's walk stops until they are compared. It bounds the size of the stored run.
 const MOST_SEEN: usize = 1000;
 
-/// A walk in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Walk {
     /// The counters when the walk began; `None` if there were none.

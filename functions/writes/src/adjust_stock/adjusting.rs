@@ -19,7 +19,6 @@ pub(crate) struct Adjusting<'a> {
     pub budget: Budget,
 }
 
-/// The transaction of one attempt.
 struct Attempt {
     writes: Vec<Write>,
     /// The stock as it was read.

@@ -43,7 +43,6 @@ fn seven_more_shards_of_a_product_add_seven_queries_for_each_list_of_its_orders_
     assert_eq!(charge("place-order", "placed", 1), charge("place-order", "placed", 8));
 }
 
-/// The kinds of item that a request reads or writes.
 fn kinds(request: &Request) -> Vec<Kind> {
     let of = |write: &Write| match *write {
         Write::New(kind) | Write::Delete(kind) | Write::Check(kind) => vec![kind],

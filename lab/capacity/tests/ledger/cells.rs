@@ -27,7 +27,6 @@ async fn catalogue(shop: &mut MeteredShop) {
     shop.check_sizes(&[("stock", Kind::FirstCell(First)), ("stockCell", Kind::StockCell(First))]).await;
 }
 
-/// The own cell of an order with this key.
 fn home(shop: &MeteredShop, key: &str) -> u8 {
     let key: IdempotencyKey = key.parse().expect("a key");
     OrderId::of(&shop.id("c", 0).parse().expect("an id"), &key).spread(shop.sizes().cells)

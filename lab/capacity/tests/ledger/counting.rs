@@ -135,7 +135,6 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
     shop.check("publish-order-events", "another change").await;
 }
 
-/// Counts the order in a shard of its own.
 pub async fn count_alone(shop: &mut MeteredShop, order: &Placed) {
     let mut records = records(shop).await;
     records.retain(|record| record["dynamodb"]["NewImage"]["orderId"]["S"] == order.id());
@@ -151,7 +150,6 @@ async fn reconcile(shop: &mut MeteredShop, day: Day, case: &'static str) {
     shop.check("reconcile-counts", case).await;
 }
 
-/// Puts the totals of a day directly into the table.
 pub async fn put_totals(shop: &MeteredShop, day: Day) {
     let mut totals = json!(shop.sample.item(Kind::DayTotals(First)).expect("totals"));
     totals["PK"]["S"] = json!(format!("day#{day}"));

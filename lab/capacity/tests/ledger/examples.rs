@@ -7,7 +7,6 @@ use shop::events::{event, functions_by_event_time};
 
 use super::metered_shop::{Book, MeteredShop};
 
-/// The name of the case.
 const CASE: &str = "as in its sample event";
 
 pub async fn record(sizes: SampleSizes) -> Book {

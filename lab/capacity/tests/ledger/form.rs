@@ -27,7 +27,6 @@ pub enum Form {
     Repeated,
 }
 
-/// Requests of one form with the same parts.
 #[derive(Clone, Debug)]
 pub struct Requests {
     pub form: Form,
@@ -50,7 +49,6 @@ impl Form {
 }
 
 impl Requests {
-    /// The request of the ledger with this form and these parts.
     pub fn request(form: Form, parts: &[Several<Part>]) -> Request {
         let read = |parts: &[Several<Part>]| -> Vec<Several<Kind>> {
             let kind = |part: &Several<Part>| match part.of {

@@ -31,10 +31,8 @@ pub struct MeteredShop {
 /// What was recorded of each function and case.
 pub type Book = BTreeMap<(String, String), Recorded>;
 
-/// What was recorded of a case.
 pub struct Recorded {
     pub requests: Vec<Requests>,
-    /// The charge that the engine reported.
     pub reported: Charge,
 }
 
@@ -86,7 +84,6 @@ impl MeteredShop {
         *self.sample.sizes()
     }
 
-    /// An identifier of this shop.
     pub fn id(&self, letter: &str, number: u32) -> String {
         id(letter, number, self.sizes().id)
     }

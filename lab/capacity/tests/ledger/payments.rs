@@ -47,7 +47,6 @@ async fn ship(shop: &mut MeteredShop, number: u32) {
     shop.check("settle-payments", "nothing is due").await;
 }
 
-/// Cancels an order whose payment is authorized.
 async fn cancel_reserved(shop: &mut MeteredShop, number: u32) {
     let order = place(shop, number).await;
     start(shop, &order).await;
@@ -61,7 +60,6 @@ async fn cancel_reserved(shop: &mut MeteredShop, number: u32) {
     shop.check("settle-payments", "voided").await;
 }
 
-/// Cancels an order whose payment the provider has captured.
 async fn cancel_captured(shop: &mut MeteredShop, number: u32) {
     let order = place(shop, number).await;
     start(shop, &order).await;

@@ -93,7 +93,6 @@ impl Recorder {
         }
     }
 
-    /// The requests that these calls made.
     pub async fn record(&mut self, shop: &Shop, sample: &Sample, calls: &[Call]) -> Vec<Requests> {
         let mut changes = self.changes(shop).await;
         // Changes before the calls were not made by them.

@@ -12,7 +12,6 @@ pub struct Price {
     tiers: Vec<Tier>,
 }
 
-/// A price as a list states it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stated {

@@ -39,7 +39,6 @@ const CARD_REQUESTS: [(&str, &str); 3] = [
 /// The events of a payment by card: `PaymentAuthorized`, `OrderStatusChanged`, `PaymentDue` and `PaymentCaptured`.
 const CARD_EVENTS: Decimal = dec!(4);
 
-/// Adds the usage of this shop in a month.
 pub(super) fn add(usage: &mut Usage, profile: &Profile, deployment: &Deployment, month: Month) -> Result<()> {
     let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
     shop.requests(usage)?;

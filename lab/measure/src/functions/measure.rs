@@ -26,7 +26,6 @@ pub(super) struct Figures {
     pub(super) binary: u64,
     /// The most memory it held, in bytes.
     pub(super) memory: u64,
-    /// System calls of a later event.
     pub(super) system_calls: Option<f64>,
 }
 
@@ -45,7 +44,6 @@ impl Figures {
     }
 }
 
-/// The measuring environment.
 pub(super) struct Bench<'a> {
     pub(super) shop: &'a Shop,
     pub(super) dynamodb: &'a Tls,

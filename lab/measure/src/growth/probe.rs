@@ -9,12 +9,10 @@ use key_schema::value::CustomerId;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
-/// The cost of one route.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cost {
     /// The requests to DynamoDB, for example `BatchGetItem, TransactWriteItems`.
     pub(super) requests: String,
-    /// Read units.
     pub(super) read: f64,
     /// Write units of the table, of GSI1 and of GSI2.
     pub(super) written: [f64; 3],
@@ -38,7 +36,6 @@ pub(super) struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe of a stack with a fault proxy.
     pub(super) fn of(stack: &'a Stack) -> Result<Self> {
         let admin = stack.token("measure", http_api::ADMIN_SCOPE)?;
         Ok(Self { stack, http: Client::builder().no_proxy().build()?, admin, seen: Vec::new() })

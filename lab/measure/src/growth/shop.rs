@@ -29,7 +29,6 @@ const CATEGORIES: usize = 5;
 /// In cents. The amount for up to three units has four digits, and so always the same size.
 const PRICE: i64 = 1_999;
 const STOCK: u32 = 1_000_000_000;
-/// The number of cells of the product in several cells.
 const CELLS: i64 = 8;
 /// The variants of the product in cells.
 const VARIANTS: u8 = 10;

@@ -133,7 +133,6 @@ impl Books {
         format!("{answers} answers, {} sent again, {orders} orders, {complaints} complaints", inside.repeated)
     }
 
-    /// The report at the end.
     pub(super) fn report(&self, rest: &Rest) -> String {
         let inside = self.inside();
         let Rest { took, kills, injected, items, orders, money } = rest;

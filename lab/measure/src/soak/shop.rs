@@ -55,7 +55,6 @@ pub(super) struct Reply {
     pub(super) body: Value,
 }
 
-/// Opens a new shop.
 pub(super) async fn open(process: &Process, books: Arc<Books>) -> Result<Shop> {
     books.is_calm.store(true, Relaxed);
     let http = Client::builder().no_proxy().timeout(PATIENCE).build().context("cannot make an HTTP client")?;

@@ -73,7 +73,6 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     stack.shutdown().await
 }
 
-/// Injects faults into this share of the calls.
 fn inject(stack: &Stack, share: f64, seed: u64) {
     let throttle = |reason| Fault::Throttle { reason, resource: "the table".to_owned() };
     let general = [

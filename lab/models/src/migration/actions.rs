@@ -65,7 +65,6 @@ impl State {
         }
     }
 
-    /// Whether a writer in the middle of its work works by this phase.
     fn works_by(&self, wanted: Option<Phase>) -> bool {
         self.writers.iter().any(|writer| match writer {
             Writer::Idle => false,

@@ -178,7 +178,6 @@ pub(super) fn item(number: u8) -> Item {
         .into()
 }
 
-/// A stored item with canonical keys.
 fn canonical(stored: &Item) -> Item {
     let mut item = item(number_of(stored));
     item.extend(stored.get(COPIED).map(|mark| (COPIED.to_owned(), mark.clone())));

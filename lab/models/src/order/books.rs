@@ -100,7 +100,6 @@ impl Books {
         self.orders.iter().filter(|order| order.status != OrderStatus::Cancelled)
     }
 
-    /// The state and the reference of an order's bank card payment.
     pub(super) fn bank_card(&self, id: &OrderId) -> Option<(PaymentState, Option<&str>)> {
         let card = self.invoices.get(id)?.card()?;
         Some((card.state(), card.reference()))

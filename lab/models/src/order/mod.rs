@@ -83,7 +83,10 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// An actor's read gets one of the possible answers.
-    Read { actor: usize, choice: usize },
+    Read {
+        actor: usize,
+        choice: usize,
+    },
     /// An actor's request takes effect and is answered.
     Do(usize),
     /// An actor's request takes effect, and the answer is lost.
@@ -92,7 +95,6 @@ pub enum Action {
     Delay(usize),
     /// DynamoDB has no capacity for an actor's request.
     Throttle(usize),
-    /// An actor stops.
     Stop(usize),
     /// A delayed transaction takes effect.
     Arrive(usize),

@@ -14,7 +14,6 @@ pub(super) fn request(customer: &str, quantity: i64, cards: &[&str]) -> OrderReq
     request_with(customer, quantity, cards, None)
 }
 
-/// An order of one thing with a discount code.
 pub(super) fn request_with_code(customer: &str, code: &str) -> OrderRequest {
     request_with(customer, 1, &[], Some(code))
 }

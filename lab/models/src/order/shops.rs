@@ -41,7 +41,6 @@ pub(super) fn copies() -> Shop {
     copies_of(1)
 }
 
-/// The same with this many units.
 pub(super) fn copies_of(units: u64) -> Shop {
     let requests = vec![request("ada", 1, &[]), request("bob", 1, &[])];
     let roles = [0, 0, 1, 1].map(|request| Role::Request { request });

@@ -13,7 +13,6 @@ pub(super) struct Books {
     pub(super) amounts: BTreeMap<String, Money>,
     /// Of each refund that was asked for, whether the answer is a success. The provider keeps it.
     pub(super) answers: BTreeMap<(String, u32), bool>,
-    /// The refunds that were made.
     pub(super) made: BTreeSet<(String, u32)>,
     /// How the next refund fails, if it does.
     pub(super) fails: Option<Failing>,
@@ -36,7 +35,6 @@ pub enum Failing {
 pub enum Trouble {
     /// Somebody refunds 100 in the dashboard.
     Refunds,
-    /// The refunds that were made fail.
     RefundsFail,
     /// The next refund is answered with an error.
     Fails(Failing),

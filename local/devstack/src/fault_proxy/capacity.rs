@@ -21,9 +21,7 @@ const METERED: [&str; 10] = [
 /// The kind of capacity that was consumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Read capacity units.
     Read,
-    /// Write capacity units.
     Write,
 }
 

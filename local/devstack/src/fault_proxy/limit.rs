@@ -43,7 +43,6 @@ impl WriteLimit {
     }
 }
 
-/// A limit and what is left of it.
 pub(super) struct Meter {
     limit: WriteLimit,
     /// By the names of the table and the index. A table sorts before its indexes.

@@ -13,11 +13,8 @@ pub(super) const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 pub(super) const SELECT: &str = "dynamodb:Select";
 /// The attributes that a write returns.
 pub(super) const RETURN_VALUES: &str = "dynamodb:ReturnValues";
-/// Whether the call returns its consumed capacity.
 pub(super) const RETURN_CONSUMED_CAPACITY: &str = "dynamodb:ReturnConsumedCapacity";
-/// The source of an event.
 pub(super) const SOURCE: &str = "events:source";
-/// The type of an event.
 pub(super) const DETAIL_TYPE: &str = "events:detail-type";
 
 /// Every condition key that is known here.

@@ -37,7 +37,6 @@ pub(super) struct Schema {
     tables: Vec<Keys>,
 }
 
-/// The keys of one table.
 struct Keys {
     table: String,
     partition_key: String,
@@ -182,12 +181,10 @@ fn attributes(request: &Value, items: &[&Value]) -> Vec<String> {
     all
 }
 
-/// The ARN of a table that a request names by its name or its ARN.
 fn arn(table: &str) -> String {
     if table.starts_with("arn:") { table.to_owned() } else { table_arn(table) }
 }
 
-/// The name of the table in the ARN of its stream.
 fn table_in(stream: &str) -> Option<&str> {
     stream.split_once(":table/")?.1.split('/').next()
 }

@@ -185,7 +185,6 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// A schema in one line. A schema with a name is a link.
     fn kind(&self, schema: &Value) -> Markup {
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             return html! { a href={ "#schema-" (name) } { (name) } };

@@ -62,7 +62,6 @@ impl TableBrowser {
         Ok(Self { service: Service::dynamodb(url)?, tables: template.tables.clone() })
     }
 
-    /// The page for the query of a request.
     pub(crate) async fn page(&self, query: &str) -> Response<Body> {
         let wanted = Wanted::of(query);
         let chosen = self.tables.iter().position(|table| table.name() == wanted.table).unwrap_or_default();

@@ -21,7 +21,6 @@ pub(super) type Messages = BTreeMap<String, Vec<Message>>;
 /// A line of JSON: a queue, the id of a message, and the message itself unless it is gone.
 type Line = (String, String, Option<Message>);
 
-/// An open log.
 pub(super) struct Log(File);
 
 impl Log {

@@ -80,7 +80,6 @@ impl Message {
     }
 }
 
-/// The id of the message that has or had this receipt handle in this queue.
 pub(super) fn id_of<'handle>(handle: &'handle str, queue: &str) -> Outcome<&'handle str> {
     let message = || format!("The input receipt handle \"{handle}\" is not a valid receipt handle.");
     let parts = handle.strip_prefix(queue).and_then(|rest| rest.strip_prefix('/')?.split_once('/'));

@@ -57,7 +57,6 @@ impl Invocation<'_> {
         Ok(Success { done, state })
     }
 
-    /// The event for the function.
     pub(super) fn event(&self) -> Value {
         let records: Vec<_> = self.records.iter().map(|record| &record.event).collect();
         let mut event = json!({ "Records": records });

@@ -22,9 +22,7 @@ pub(super) struct Reader {
     pub(super) iterator: Option<String>,
 }
 
-/// The result of one read.
 pub(super) enum Found {
-    /// Records were read. Those that match a filter are included.
     Records(Vec<Record>),
     /// No records at present.
     Nothing,

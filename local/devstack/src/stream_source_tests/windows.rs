@@ -26,7 +26,6 @@ fn flags(call: &Call) -> (&Value, bool, bool) {
     (&call.event["state"], flag("isFinalInvokeForWindow"), flag("isWindowTerminatedEarly"))
 }
 
-/// The number of the current window of this many seconds.
 fn window(seconds: i64) -> i64 {
     Timestamp::now().as_second().div_euclid(seconds)
 }

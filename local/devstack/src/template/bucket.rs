@@ -65,7 +65,6 @@ fn is_public(statement: &Json) -> bool {
     statement["Effect"] == "Allow" && is_for_all && reads && statement["Condition"].is_null()
 }
 
-/// The resources of a statement.
 fn open(statement: &Json) -> Vec<String> {
     several(&statement["Resource"]).iter().filter_map(|arn| arn.as_str().map(str::to_owned)).collect()
 }

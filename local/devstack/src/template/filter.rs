@@ -30,7 +30,6 @@ impl Pattern {
         Node::fields(fields).map(Self)
     }
 
-    /// Whether this record matches.
     pub(crate) fn matches(&self, record: &Value) -> bool {
         self.0.matches(Some(record))
     }

@@ -40,7 +40,6 @@ fn parameters(scope: &Scope, properties: &Yaml) -> Result<BTreeMap<String, Strin
     texts.collect()
 }
 
-/// Reads one nested stack. Returns its outputs.
 fn read(text: &str, deployment: &Deployment, parts: &mut Parts) -> Result<BTreeMap<String, String>> {
     let document: Yaml = yaml_serde::from_str(text).context("this is not valid YAML")?;
     let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;

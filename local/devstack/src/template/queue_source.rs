@@ -41,7 +41,6 @@ pub struct QueueSource {
 }
 
 impl QueueSource {
-    /// From the properties of an SQS event of this function.
     pub(super) fn read(scope: &Scope, properties: &Yaml, function: &Function, queues: &[Queue]) -> Result<Self> {
         let arn = scope.required_text(properties, "Queue")?;
         let queue = queues.iter().find(|queue| queue.arn() == arn);

@@ -43,7 +43,6 @@ impl Roles {
         Ok(())
     }
 
-    /// The role of a function with these properties.
     pub(super) fn of_function(&self, scope: &Scope, properties: &Yaml) -> Result<Role> {
         let arn = scope.required_text(properties, "Role")?;
         let role =

@@ -104,7 +104,6 @@ impl StreamSource {
     }
 }
 
-/// The table whose stream has this ARN.
 fn table_with<'a>(stream: &str, tables: &'a [Table]) -> Result<&'a Table> {
     let table = tables.iter().find(|table| stream_arn(table.name()) == stream);
     let table = table.with_context(|| format!("{stream} is not the stream of a table of this template"))?;

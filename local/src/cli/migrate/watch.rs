@@ -16,7 +16,6 @@ use tokio::time::Instant;
 use super::run::bar;
 use crate::cli::print;
 
-/// The interval between two looks at the progress.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// The time after which a segment without progress is sent again: more than the queue hides a message whose function

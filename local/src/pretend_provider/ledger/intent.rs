@@ -27,7 +27,6 @@ fn card(named: Option<&str>) -> Result<(&'static str, Option<[&'static str; 2]>)
 }
 
 impl Ledger {
-    /// Creates an intent.
     pub(super) fn create(&mut self, form: &Form) -> Changed {
         let (amount, currency) = currency::charge(form)?;
         if form.get("capture_method").is_none_or(|method| method != "manual") {

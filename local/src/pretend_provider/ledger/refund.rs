@@ -139,7 +139,6 @@ impl Ledger {
         Ok(Change { status: 200, events: vec![("charge.refund.updated", body.clone())], body })
     }
 
-    /// Pays the refunds that waited for the balance.
     pub(super) fn pay_pending_refunds(&mut self) -> Vec<(&'static str, serde_json::Value)> {
         let refunds = self.intents.values().flat_map(|entry| &entry.refunds);
         let pending = refunds.filter(|refund| refund.status == RefundStatus::Pending).map(|refund| refund.id.clone());

@@ -18,7 +18,6 @@ struct Run {
     parked: HashSet<Key>,
 }
 
-/// The consumers that fold.
 pub(super) struct Folders {
     runs: Vec<Run>,
     most_writes: usize,
@@ -103,7 +102,6 @@ impl Folders {
         }
     }
 
-    /// A consumer crashes.
     pub(super) fn crash(&mut self, which: usize) {
         if let Some(at) = which.checked_rem(self.runs.len()) {
             self.runs.swap_remove(at);

@@ -18,7 +18,6 @@ const WRITTEN_AT: &str = "2026-11-21T00:00:30.000Z";
 /// The time at which orders are restored, long after they were placed.
 const RESTORED_AT: &str = "2026-11-25T00:00:00.000Z";
 
-/// A write in the shop.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     /// Places an order: customer, day, currency, and product, quantity and price of each line.
@@ -54,7 +53,6 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A shard.
 #[derive(Default)]
 pub(super) struct Shard {
     /// The records. One without a change cannot be read.
@@ -75,7 +73,6 @@ impl Shard {
         records.map(|(number, change)| Record { number, change: change.ok_or_else(unreadable) }).collect()
     }
 
-    /// The records up to a mark that cannot be read.
     pub(super) fn poisons_up_to(&self, mark: &SequenceNumber) -> impl Iterator<Item = &SequenceNumber> {
         let unreadable = self.records.iter().filter(|(_, change)| change.is_none());
         unreadable.map(|(number, _)| number).filter(move |number| *number <= mark)
@@ -91,7 +88,6 @@ impl Shard {
     }
 }
 
-/// The orders and the stream.
 #[derive(Default)]
 pub(super) struct Stream {
     pub(super) shards: Vec<Shard>,
@@ -168,7 +164,6 @@ impl Stream {
         counts
     }
 
-    /// The lines of an order in the table.
     pub(super) fn lines(&self, order: &OrderId) -> Vec<OrderLine> {
         self.orders.iter().find(|(known, _)| known.order_id == *order).expect("an order").1.clone()
     }

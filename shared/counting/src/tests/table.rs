@@ -51,10 +51,8 @@ impl Bug {
     ];
 }
 
-/// The table.
 #[derive(Default)]
 pub(super) struct Table {
-    /// A planted bug.
     pub(super) bug: Option<Bug>,
     /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
@@ -66,14 +64,12 @@ pub(super) struct Table {
     late: Vec<Transaction>,
 }
 
-/// A transaction.
 #[derive(Clone, Debug)]
 pub(super) enum Transaction {
     Count(usize, Step),
     Fold(u8, Fold),
 }
 
-/// The items that a step of this shard parks.
 pub(super) fn parked_by(shard: usize, step: &Step) -> Vec<ParkedCounts> {
     let shard: ShardId = format!("shardId-{shard}").parse().expect("a shard");
     let parked_at: Timestamp = "2026-11-21T09:30:00Z".parse().expect("a time");
@@ -118,12 +114,10 @@ impl Table {
         true
     }
 
-    /// The keys of the group's parked counts.
     pub(super) fn keys(&self, group: u8) -> HashSet<Key> {
         self.list(group).iter().map(Stored::key).collect()
     }
 
-    /// The group's parked counts.
     pub(super) fn list(&self, group: u8) -> Vec<ParkedCounts> {
         self.parked.values().filter(|parked| parked.group == group).cloned().collect()
     }
@@ -135,7 +129,6 @@ impl Table {
         sum
     }
 
-    /// Delays a transaction.
     pub(super) fn delay(&mut self, transaction: Transaction) {
         self.late.push(transaction);
     }

@@ -18,7 +18,6 @@ fn sample() -> Value {
     serde_json::from_str(include_str!("../../../../events/get-product.json")).expect("an event")
 }
 
-/// The request of the sample event with these fields.
 fn request(fields: &Value) -> Request {
     let mut event = sample();
     for (name, value) in fields.as_object().into_iter().flatten() {
@@ -145,7 +144,6 @@ async fn handle(_: Nothing, Path(product): Path<ProductId>) -> Answer<()> {
     if product.as_str() == "a" { Ok(()) } else { Err(Problem::not_found("product")) }
 }
 
-/// The answer of the function to this event.
 async fn answer(route: &'static Route, event: Value) -> Result<Value, String> {
     let environment = Environment::of([]);
     start(route, handle, &environment, Duration::from_secs(3)).expect("a function")(event).await

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A discount code.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Discount)]
@@ -11,36 +12,28 @@ pub struct DiscountView {
     /// The code that customers enter.
     code: DiscountCode,
     /// The percentage by which the code reduces the sum of its lines. Absent: the code takes off an amount.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     percent: Option<Percent>,
     /// The amount by which the code reduces the sum of its lines, at most to zero. Absent: the code takes off a percentage.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     amount: Option<Money>,
     /// The category of the products to whose lines the code applies. Absent: it applies to all lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     category: Option<Category>,
     /// The least sum of the code's lines, before any discount. Absent: any sum.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     min_subtotal: Option<Money>,
     /// Whether an order may have the code beside others. Absent: it may not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     combinable: bool,
     /// The moment from which the code is valid. Absent: it has no start.
-    #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Timestamp>,
     /// The moment from which the code is no longer valid. Absent: it has no end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Timestamp>,
     /// The number of orders that may use the code. Absent: any number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     max_uses: Option<u32>,
     /// The number of orders that use the code. Absent without `maxUses`: the uses of such a code are not counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, maximum = 4_294_967_295u64)]
     uses: Option<u32>,
     /// Whether staff have revoked the code: new orders with it are refused. Absent: it is not revoked.

@@ -6,21 +6,16 @@ use super::{AddressesView, CartView, CustomerView, FlagView, GuestView, OrderVie
 
 /// An item of the export of a customer: either the profile with the address book and the cart, or an
 /// order with its flag. In the export of a guest, the first item has the guest, beside the newest order.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Exported)]
 pub struct ExportedView {
-    #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<CustomerView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     guest: Option<GuestView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     addresses: Option<AddressesView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cart: Option<CartView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<Box<OrderView>>,
     /// The mark by which staff see the order. Customers see it here alone, because the text may be about them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
 }
 

@@ -15,12 +15,12 @@ pub struct GiftCardView {
 }
 
 /// The payment of one order from a gift card.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GiftCardEntry)]
 struct EntryView {
     /// The order. Only admins see it, because the buyer of a card may have given it to somebody else.
-    #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<OrderId>,
     amount: Money,
     /// The time of the payment.
@@ -29,7 +29,6 @@ struct EntryView {
     status: PaymentStatus,
     /// The part that is back on the card because units were cancelled or returned, or an amount was given back. Absent
     /// if it is zero.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     returned: Option<Money>,
 }

@@ -10,6 +10,7 @@ use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
 /// add up to it. In lists, lines, address, invoice, shipments, returns and flag are left out; customers never see the flag.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -20,30 +21,24 @@ pub struct OrderView {
     placed_at: Timestamp,
     version: u64,
     /// The lines, sorted by product id.
-    #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<OrderLine>>,
     subtotal: Money,
     discount: Money,
-    #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
     /// The discount codes of an order with several, in the order in which they apply. Absent with one: see `discountCode`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     discounts: Vec<CodeUseView>,
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     shipping: Option<Money>,
     /// The tax of lines and shipping that comes on top of the prices. Absent if the prices include the tax.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     tax: Option<Money>,
     total: Money,
     /// The address to which the order is shipped, as it was when the order was placed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ship_to: Option<Address>,
     /// The way in which the order is paid. Gift cards may have paid a part of what a card or a transfer pays.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     payment_method: Option<PaymentMethodView>,
     /// Whether the order may stay unpaid for days instead of minutes. Absent if not.
@@ -59,11 +54,8 @@ pub struct OrderView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     credited_taxes: Vec<RateTax>,
     /// The time at which the order was delivered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     delivered_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     invoice: Option<InvoiceView>,
     /// The shipments. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +63,6 @@ pub struct OrderView {
     /// The returns, open and closed. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     returns: Vec<ReturnView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
 }
 

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::{ImageView, ImagesView, at_rest};
 
 /// A product. Lists read only the catalogue, so their products are without stock and stats.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Product)]
@@ -26,15 +27,12 @@ pub struct ProductView {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     attributes: BTreeMap<String, String>,
     /// The product of which this is a variant. Absent in those lists, too, and if it is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     variant_of: Option<ProductId>,
     /// The weight of one unit in grams. Absent in lists, and if the product weighs nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     weight_grams: Option<Grams>,
     /// `false` if no list, no category and no search has the product. Absent otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     listed: Option<bool>,
     /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
@@ -44,14 +42,11 @@ pub struct ProductView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<ImageView>,
     /// The number of units that can be sold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     available: Option<u64>,
     /// The number of cells of the stock. Absent if the stock has only one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<Cells>,
     /// Also the `ETag`.
     version: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<ProductStatsView>,
 }
 

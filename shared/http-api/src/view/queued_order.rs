@@ -12,6 +12,7 @@ use super::OrderView;
 use crate::Problem;
 
 /// An order that was accepted and waits in the queue, or that was rejected.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = QueuedOrder)]
@@ -21,15 +22,11 @@ pub struct QueuedOrderView {
     status: QueueStatus,
     queued_at: Timestamp,
     /// The greatest total with which the order may be placed. If its total is greater then, the order is rejected.
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_total: Option<Money>,
     /// The time since which the order is delayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     delayed_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     rejected_at: Option<Timestamp>,
     /// The reason for the rejection: the problem that an order placed at once would have got.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = problem_document)]
     problem: Option<Value>,
 }

@@ -7,6 +7,7 @@ use super::CodeUseView;
 
 /// What an order would cost now. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the
 /// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Quote)]
@@ -19,11 +20,9 @@ pub struct QuoteView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub discounts: Vec<CodeUseView>,
     /// The price of shipping. Absent if the request has no address, or the shop has no shipping rates.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub shipping: Option<Money>,
     /// The tax that comes on top of the prices. Absent if the prices include the tax.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tax: Option<Money>,
     pub total: Money,

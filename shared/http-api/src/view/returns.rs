@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A return of units of an order.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Return)]
@@ -14,26 +15,21 @@ pub struct ReturnView {
     /// The units, sorted by product id.
     lines: Vec<LineUnits>,
     /// The customer's reason, if one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<String>,
     /// The time of the request.
     requested_at: Timestamp,
     status: ReturnStatus,
     /// The time at which staff received or refused the return.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     closed_at: Option<Timestamp>,
     /// Whether the units were put back to the stock. Absent until the return is received.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     restocked: Option<bool>,
     /// The amount credited for the units. Absent until the return is received.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     amount: Option<Money>,
     /// The reason for which staff refused the return.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     refusal: Option<String>,
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A shipment of units of an order.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Shipment)]
@@ -16,17 +17,14 @@ pub struct ShipmentView {
     /// The carrier's name.
     carrier: String,
     /// The carrier's number of the shipment, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     tracking_number: Option<String>,
     /// The web page that tracks the shipment, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     tracking_url: Option<String>,
     /// The time of the shipment.
     shipped_at: Timestamp,
     /// The time at which the shipment was delivered. Absent before that.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     delivered_at: Option<Timestamp>,
 }

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use crate::value::{AddressId, Country, CustomerId, Invalid, Line, OrderId, Timestamp, past_postal_code, postal_code};
 
 /// A postal address. It was validated when it was given.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Address {
@@ -13,15 +14,12 @@ pub struct Address {
     pub name: String,
     /// The street and the number, or what the country has instead.
     pub line1: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub line2: Option<String>,
     pub city: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub postal_code: Option<String>,
     /// The state or the province, where addresses have one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub region: Option<String>,
     #[serde(deserialize_with = "Country::stored")]

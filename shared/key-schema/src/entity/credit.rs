@@ -13,7 +13,7 @@ use super::{LineTax, OrderLine};
 use crate::value::{Money, ProductId, Quantity, RequestHash, Timestamp};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// The credited units of one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,17 +31,16 @@ pub struct Credit {
 }
 
 /// Money that the shop gives back without units: because something was wrong with the goods, or the price of shipping.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Allowance {
     /// The hash of the idempotency key. Absent if this is the price of shipping, which goes back with the last unit of
     /// an order that is returned as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<RequestHash>,
     /// In minor units.
     pub amount: i64,
     /// The reason in words. Absent after an erasure, and of shipping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub at: Timestamp,
 }

@@ -7,6 +7,7 @@ use super::stock::is_zero;
 use crate::value::{Category, DiscountCode, Invalid, Money, Percent, Timestamp};
 
 /// A discount code.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discount {
@@ -15,22 +16,17 @@ pub struct Discount {
     #[serde(flatten)]
     pub reduction: Reduction,
     /// The category of the products to whose lines the code applies. Without it, the code applies to all lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// The least sum of the code's lines, before any discount. Without it, any sum will do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_subtotal: Option<Money>,
     /// Whether an order may have the code beside others, if they all may.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub combinable: bool,
     /// The first moment at which the code is valid. Without it, the code is valid at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Timestamp>,
     /// The first moment at which the code is no longer valid. Without it, the code is valid forever.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Timestamp>,
     /// The most orders that may use the code. Without it, any number may.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<u32>,
     /// The number of orders that use the code, if `max_uses` limits it. Otherwise uses are not counted.
     pub uses: u32,

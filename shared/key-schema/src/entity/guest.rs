@@ -8,6 +8,7 @@ use crate::value::{CustomerId, EmailAddress, Timestamp};
 const KEPT_WITHOUT_ORDER: i64 = 7 * 24 * 60 * 60;
 
 /// The profile of a guest. Their orders name the guest like a customer.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Guest {
@@ -19,10 +20,8 @@ pub struct Guest {
     pub name: String,
     pub created_at: Timestamp,
     /// The time of expiry, in seconds since 1970. The first order removes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
     /// The customer who proved that the guest's address is theirs. The customer sees and changes the guest's orders.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<CustomerId>,
 }
 

@@ -13,6 +13,7 @@ const KEPT_SECONDS: i64 = 3 * 24 * 60 * 60;
 ///
 /// Only requests that could otherwise take effect twice have such a record. An order, for example, needs none: its id
 /// is a function of the key.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdempotencyRecord {
@@ -23,10 +24,8 @@ pub struct IdempotencyRecord {
     /// The answer's status code.
     pub status: u16,
     /// The answer's `Location`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// The version in the answer's `ETag`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// The answer's body, as JSON.
     pub body: String,

@@ -8,6 +8,7 @@ use super::{CardPayment, Order, OrderStatus, RateTax};
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, InvoiceNumber, Money, OrderId, Timestamp};
 
 /// The invoice of an order. The amounts of its payments add up to its amount.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invoice {
@@ -22,10 +23,8 @@ pub struct Invoice {
     pub taxes: Vec<RateTax>,
     /// The shard in the list of the invoices that wait for a number. Absent if the invoice has its number, or gets none.
     /// It is stored so that a change of the number of shards moves no invoice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unnumbered: Option<u8>,
     /// The number. Nothing changes it once it is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<InvoiceNumber>,
     /// The payments: gift cards first, then at most one card payment for the rest.
     pub payments: Vec<Payment>,
@@ -47,7 +46,6 @@ pub struct Balance {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[expect(clippy::large_enum_variant, reason = "an invoice has few payments")]
 pub enum Payment {
-    /// A payment with a gift card.
     GiftCard {
         code: GiftCardCode,
         amount: Money,

@@ -13,6 +13,7 @@ use super::{Allowance, CodeUse, Credit, LineTax, LineUnits, OrderStatus, RateTax
 pub(super) mod tests;
 
 /// An order's header. `total` is `subtotal` less `discount`, plus `shipping`, and `tax` more if the prices do not include it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
@@ -32,14 +33,11 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<CodeUse>,
     /// The tax of the lines and of shipping that comes on top of the prices. Absent if the prices include the tax, or if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax: Option<Money>,
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates. Credits never contain
     /// it: a cancellation of the whole order gives it back, or an allowance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping: Option<Money>,
     /// The tax of shipping. Absent if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping_tax: Option<LineTax>,
     /// The amount to pay.
     pub total: Money,
@@ -60,7 +58,6 @@ pub struct Order {
     /// order.
     pub shard: u8,
     /// The cancellation, if the order is cancelled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancellation: Option<Cancellation>,
     /// The units that were cancelled or returned while the rest of the order goes on, with the money for them. At most
     /// one entry for each line, sorted like the lines.
@@ -88,11 +85,9 @@ pub struct Order {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delivered_count: u8,
     /// The time at which the order was delivered. Absent before that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
     /// The time at which `cargo local import` wrote the order, if it was placed in another shop or table. Such an order
     /// is counted, and has no event of its placing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_at: Option<Timestamp>,
     /// Whether the order's customer was erased. From then on no text that somebody wrote about the order is stored:
     /// [`text`](Self::text).
@@ -251,16 +246,15 @@ impl Order {
 }
 
 /// The cancellation of an order.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancellation {
     /// The time of the cancellation.
     pub at: Timestamp,
     /// The reason in words, if one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The person or process that cancelled the order. Absent if another shop cancelled it, before it was imported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<CancellationCause>,
 }
@@ -278,6 +272,7 @@ pub enum CancellationCause {
 }
 
 /// One line of an order: a snapshot of the product when it was ordered. Later changes of the product do not affect it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderLine {
@@ -293,11 +288,9 @@ pub struct OrderLine {
     pub amount: Money,
     /// What the discount codes take off the line, if the order has several codes or one of a category. Otherwise, the
     /// discount is spread evenly over the lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub discount: Option<Money>,
     /// The tax of the line. Absent if the shop has no tax rates for the country.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tax: Option<LineTax>,
 }

@@ -10,6 +10,7 @@ use super::Sums;
 use super::tally::{revenue, saturated};
 
 /// A product of the catalogue.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Product {
@@ -19,19 +20,16 @@ pub struct Product {
     pub description: String,
     /// The hash of the whole description, if `description` is only its beginning. The whole one is in a
     /// [`ProductDescription`](super::ProductDescription).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_description: Option<TextHash>,
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
     /// The weight of one unit, for the price of shipping. Absent if it weighs nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight_grams: Option<Grams>,
     /// What tells the variants of a product apart: texts by the names of the attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
     /// The product of which this is a variant. A variant has its own price and its own stock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant_of: Option<ProductId>,
     /// Whether lists, categories and the search have the product. A product that is not listed can be read by its id and
     /// ordered.

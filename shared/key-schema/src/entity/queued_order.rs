@@ -11,6 +11,7 @@ use super::Rejection;
 const LIFETIME_SECONDS: i64 = 14 * 24 * 60 * 60;
 
 /// An order that was accepted to be placed later. Once the order is placed, this item has no meaning and expires.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedOrder {
@@ -21,13 +22,10 @@ pub struct QueuedOrder {
     /// The time at which the order was accepted.
     pub queued_at: Timestamp,
     /// The most that the order may cost. Set if the order was queued although its customer did not ask for that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_total: Option<Money>,
     /// The time at which the order's message went to the dead-letter queue, where an operator must handle it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_since: Option<Timestamp>,
     /// The refusal, if the order could not be placed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
     /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,

@@ -7,6 +7,7 @@ use super::LineUnits;
 use crate::value::{CustomerId, Money, OrderId, ReturnId, Timestamp};
 
 /// A return of some units of an order. The units are credited when staff receive them.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Return {
@@ -18,21 +19,17 @@ pub struct Return {
     /// The units, at most one entry for each line of the order.
     pub lines: Vec<LineUnits>,
     /// The reason in the customer's words, if one was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub requested_at: Timestamp,
     pub status: ReturnStatus,
     /// The time at which staff received or refused the return.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
     /// Whether the units were put back to the stock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restocked: bool,
     /// The amount credited for the units. Absent until they are received.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Money>,
     /// The reason for which staff refused the return.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
 

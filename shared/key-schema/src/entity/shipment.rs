@@ -6,6 +6,7 @@ use super::LineUnits;
 use crate::value::{CustomerId, OrderId, ShipmentId, Timestamp};
 
 /// A shipment of some units of an order.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shipment {
@@ -20,13 +21,10 @@ pub struct Shipment {
     /// The carrier's name.
     pub carrier: String,
     /// The carrier's number of the shipment, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracking_number: Option<String>,
     /// The web page that tracks the shipment, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracking_url: Option<String>,
     pub shipped_at: Timestamp,
     /// The time at which the shipment was delivered. Absent before that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
 }

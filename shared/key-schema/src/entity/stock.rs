@@ -228,7 +228,6 @@ impl WholeStock {
 }
 
 impl From<Stock> for WholeStock {
-    /// A stock with one cell.
     fn from(stock: Stock) -> Self {
         let Stock { product_id, available, price, price_version, recalled, transferred, held_by_guests, .. } = stock;
         let (units, transferred) = (vec![available], vec![transferred]);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp};
+use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp, eur};
 
 mod discounts;
 
@@ -14,10 +14,6 @@ fn at(text: &str) -> Timestamp {
 
 fn currency(name: &str) -> Currency {
     name.to_owned().try_into().expect("a currency")
-}
-
-fn eur(amount: i64) -> Money {
-    Money::new(amount, currency("EUR")).expect("an amount")
 }
 
 /// The millisecond before noon, noon, and the millisecond after it.
@@ -281,7 +277,6 @@ fn delivered_and_cancelled_are_terminal_and_the_earlier_statuses_follow_from_the
     assert!(!OrderStatus::Shipped.may_have_been(OrderStatus::Cancelled));
 }
 
-/// Four sums.
 fn sums(amounts: [i64; 4]) -> Sums<usize> {
     amounts.into_iter().enumerate().collect()
 }

@@ -9,7 +9,6 @@ use crate::value::{CustomerId, OrderId, ShipmentId, TimeRange, Timestamp};
 
 use super::{Bound, Key, Pattern, Place, PlaceText, Stored, Template, collection, customer};
 
-/// The partition of an order's item collection.
 pub(super) const COLLECTION: Template<OrderId> = Template::new("o#{orderId}");
 /// The sort key of lists by time. It is unique in a list with one entry for each order.
 pub(super) const BY_TIME: Template<(Timestamp, OrderId)> = Template::new("{placedAt}#{orderId}");
@@ -94,7 +93,6 @@ collection! {
 /// An order, placed or queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderState {
-    /// The order is placed.
     Placed(Box<WholeOrder>),
     /// The order was accepted to be placed later. It is not placed yet, or it was refused.
     Queued(QueuedOrder),

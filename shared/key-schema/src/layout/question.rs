@@ -104,7 +104,6 @@ impl Item {
     }
 }
 
-/// The product with the shards of its views up to this one.
 fn views_of_product(product: &ProductId, shard: u8) -> Question {
     let keys = ViewShard::keys_of(product, shard.saturating_add(1));
     Question { declared: VIEWS_OF_PRODUCT, reads: Reads::Batch(keys) }
@@ -115,7 +114,6 @@ fn cells_of_stock(product: &ProductId, cells: Cells) -> Question {
     Question { declared: CELLS_OF_STOCK, reads: Reads::Batch(keys) }
 }
 
-/// The totals of one day.
 fn totals_of(date: Day) -> Option<Question> {
     let days = Days::new(date, date.plus(1)).ok()?;
     Some(Question { declared: TOTALS_OF_DAYS, reads: Reads::Batch(DayTotals::keys_of(days)) })

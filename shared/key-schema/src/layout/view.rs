@@ -48,7 +48,6 @@ impl ViewShard {
 collection! {
     /// An item that is read for a product's views.
     InViews {
-        /// A shard of the views.
         ViewShard
         /// The product, which shows that it exists.
         Product

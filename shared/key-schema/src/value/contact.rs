@@ -1,8 +1,5 @@
 //! E-mail addresses and usernames. They keep the case in which they were given, but are unique regardless of case.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
@@ -33,9 +30,6 @@ impl EmailAddress {
     }
 
     /// Deserializes a stored address, without validation.
-    ///
-    /// # Errors
-    /// The value is not a string.
     pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self)
     }
@@ -95,20 +89,6 @@ impl TryFrom<String> for Username {
 
 macro_rules! claimable {
     ($($name:ident)+) => {$(
-        impl FromStr for $name {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                Self::try_from(text.to_owned())
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
         impl KeyPart for $name {
             fn write_to(&self, key: &mut String) {
                 key.extend(self.0.chars().flat_map(char::to_lowercase));
@@ -117,6 +97,8 @@ macro_rules! claimable {
     )+};
 }
 
+values!(parsed: EmailAddress Username);
+values!(shown: EmailAddress Username);
 claimable!(EmailAddress Username);
 
 #[cfg(test)]

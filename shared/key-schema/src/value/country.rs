@@ -1,7 +1,6 @@
 //! Countries, as ISO 3166 codes.
 
-use std::fmt;
-use std::str::FromStr;
+use std::str::FromStr as _;
 
 use country_code_enum::CountryCode;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,17 +22,11 @@ impl Country {
     }
 
     /// Deserializes a stored country without validation: a code that ISO withdraws stays readable.
-    ///
-    /// # Errors
-    /// The value is not a string.
     pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self)
     }
 
     /// The same for a list.
-    ///
-    /// # Errors
-    /// The value is not a list of strings.
     pub(crate) fn all_stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Self>, D::Error> {
         Ok(Vec::<String>::deserialize(deserializer)?.into_iter().map(Self).collect())
     }
@@ -51,19 +44,8 @@ impl TryFrom<String> for Country {
     }
 }
 
-impl FromStr for Country {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::try_from(text.to_owned())
-    }
-}
-
-impl fmt::Display for Country {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+values!(parsed: Country);
+values!(shown: Country);
 
 impl PartialSchema for Country {
     fn schema() -> RefOr<Schema> {

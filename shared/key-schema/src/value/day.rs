@@ -44,19 +44,7 @@ impl FromStr for Day {
     }
 }
 
-impl TryFrom<String> for Day {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<Day> for String {
-    fn from(day: Day) -> Self {
-        day.to_string()
-    }
-}
+values!(spelled: Day);
 
 impl KeyPart for Day {
     fn write_to(&self, key: &mut String) {

@@ -1,7 +1,6 @@
 //! Ids and codes.
 
 use std::fmt::{self, Write as _};
-use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -49,19 +48,8 @@ macro_rules! ids {
             }
         }
 
-        impl FromStr for $name {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                Self::try_from(text.to_owned())
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
+        values!(parsed: $name);
+        values!(shown: $name);
 
         impl KeyPart for $name {
             fn write_to(&self, key: &mut String) {

@@ -34,19 +34,7 @@ impl FromStr for InvoiceNumber {
     }
 }
 
-impl TryFrom<String> for InvoiceNumber {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<InvoiceNumber> for String {
-    fn from(number: InvoiceNumber) -> Self {
-        number.to_string()
-    }
-}
+values!(spelled: InvoiceNumber);
 
 impl fmt::Display for InvoiceNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

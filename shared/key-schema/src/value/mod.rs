@@ -1,6 +1,42 @@
 //! The types of all fields. Each type validates text or numbers when it is parsed, so that the table never gets an
 //! invalid value.
 
+/// Implementations that values of one form have alike: texts that are `parsed` from a `String`, texts that are `shown` as
+/// they are, and values that are `spelled` as a text.
+macro_rules! values {
+    (parsed: $($name:ident)+) => {$(
+        impl std::str::FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                Self::try_from(text.to_owned())
+            }
+        }
+    )+};
+    (shown: $($name:ident)+) => {$(
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+    (spelled: $name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+    };
+}
+
 mod attributes;
 mod contact;
 mod country;
@@ -28,6 +64,8 @@ pub use id::{
     InvoiceId, InvoiceSeries, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
 };
 pub use invoice_number::InvoiceNumber;
+#[cfg(test)]
+pub(crate) use money::eur;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
 pub(crate) use postal_code::{past_postal_code, postal_code};

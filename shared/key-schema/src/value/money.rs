@@ -176,15 +176,16 @@ impl fmt::Debug for Currency {
 }
 
 #[cfg(test)]
+pub(crate) fn eur(amount: i64) -> Money {
+    Money::nearest(amount, Currency(*b"EUR"))
+}
+
+#[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
     use super::*;
     use proptest::prelude::*;
-
-    fn eur(amount: i64) -> Money {
-        Money::new(amount, Currency(*b"EUR")).expect("in range")
-    }
 
     #[test]
     fn half_a_cent_is_rounded_to_even() {

@@ -5,85 +5,57 @@ use utoipa::ToSchema;
 
 use super::Invalid;
 
-/// A number of units of a product: 1 to 10,000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "i64")]
-#[schema(value_type = u32, minimum = 1, maximum = 10_000)]
-pub struct Quantity(u32);
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident($number:ident): $least:tt to $most:tt, $label:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+        #[serde(try_from = "i64")]
+        #[schema(value_type = $number, minimum = $least, maximum = $most)]
+        pub struct $name($number);
 
-/// A percentage: 1 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "i64")]
-#[schema(value_type = u32, minimum = 1, maximum = 100)]
-pub struct Percent(u32);
+        impl $name {
+            pub fn get(self) -> $number {
+                self.0
+            }
+        }
 
-/// The number of cells of a product's stock: 1 to 32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "i64")]
-#[schema(value_type = u8, minimum = 1, maximum = 32)]
-pub struct Cells(u8);
+        impl TryFrom<i64> for $name {
+            type Error = Invalid;
 
-/// The weight of one unit in grams: 0 to 1,000,000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "i64")]
-#[schema(value_type = u32, minimum = 0, maximum = 1_000_000)]
-pub struct Grams(u32);
+            fn try_from(number: i64) -> Result<Self, Invalid> {
+                let number = Some(number).filter(|number| ($least..=$most).contains(number));
+                let invalid = || Invalid::new(concat!($label, " must be ", $least, " to ", $most));
+                number.and_then(|number| number.try_into().ok()).map(Self).ok_or_else(invalid)
+            }
+        }
+    )+};
+}
 
-/// The version of a cart: a random number of at most 12 digits. A longer number in a request could be taken for that of a
-/// payment card, and refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "i64")]
-#[schema(value_type = u64, minimum = 1, maximum = 999_999_999_999_i64)]
-pub struct CartVersion(u64);
-
-/// The greatest version of a cart.
-const MOST_VERSIONS: u64 = 999_999_999_999;
+numbers! {
+    /// A number of units of a product: 1 to 10,000.
+    Quantity(u32): 1 to 10_000, "quantity";
+    /// A percentage: 1 to 100.
+    Percent(u32): 1 to 100, "percent";
+    /// The number of cells of a product's stock: 1 to 32.
+    Cells(u8): 1 to 32, "cells";
+    /// The weight of one unit in grams: 0 to 1,000,000.
+    Grams(u32): 0 to 1_000_000, "weightGrams";
+    /// The version of a cart: a random number of at most 12 digits. A longer number in a request could be taken for that of
+    /// a payment card, and refused.
+    CartVersion(u64): 1 to 999_999_999_999_i64, "cart";
+}
 
 impl CartVersion {
     /// The version for a random number. Two random versions are equal once in 10^12 times, so a version names one content
     /// of a customer's cart.
     pub fn of_random(number: u64) -> Self {
-        Self(1 + number % MOST_VERSIONS)
-    }
-
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl TryFrom<i64> for CartVersion {
-    type Error = Invalid;
-
-    fn try_from(number: i64) -> Result<Self, Invalid> {
-        let version = u64::try_from(number).ok().filter(|version| (1..=MOST_VERSIONS).contains(version));
-        version.map(Self).ok_or_else(|| Invalid::new("cart must be 1 to 999999999999"))
-    }
-}
-
-impl Grams {
-    /// The weight in grams.
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl TryFrom<i64> for Grams {
-    type Error = Invalid;
-
-    fn try_from(number: i64) -> Result<Self, Invalid> {
-        let grams = u32::try_from(number).ok().filter(|grams| *grams <= 1_000_000);
-        grams.map(Self).ok_or_else(|| Invalid::new("weightGrams must be 0 to 1000000"))
+        Self(1 + number % 999_999_999_999)
     }
 }
 
 impl Cells {
     /// One cell: the stock is a single item.
     pub const ONE: Self = Self(1);
-
-    /// The number of cells.
-    pub fn get(self) -> u8 {
-        self.0
-    }
 
     /// Whether the stock is a single item.
     pub fn is_one(&self) -> bool {
@@ -97,20 +69,7 @@ impl Default for Cells {
     }
 }
 
-impl TryFrom<i64> for Cells {
-    type Error = Invalid;
-
-    fn try_from(number: i64) -> Result<Self, Invalid> {
-        let cells = bounded(number, 32).and_then(|cells| u8::try_from(cells).ok());
-        cells.map(Self).ok_or_else(|| Invalid::new("cells must be 1 to 32"))
-    }
-}
-
 impl Quantity {
-    pub fn get(self) -> u32 {
-        self.0
-    }
-
     /// The sum, at most the greatest quantity.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
@@ -121,33 +80,6 @@ impl Quantity {
     pub fn less(self, units: u32) -> Option<Self> {
         self.0.checked_sub(units).filter(|left| *left > 0).map(Self)
     }
-}
-
-impl Percent {
-    /// The percentage, 1 to 100.
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl TryFrom<i64> for Quantity {
-    type Error = Invalid;
-
-    fn try_from(number: i64) -> Result<Self, Invalid> {
-        bounded(number, 10_000).map(Self).ok_or_else(|| Invalid::new("quantity must be 1 to 10000"))
-    }
-}
-
-impl TryFrom<i64> for Percent {
-    type Error = Invalid;
-
-    fn try_from(number: i64) -> Result<Self, Invalid> {
-        bounded(number, 100).map(Self).ok_or_else(|| Invalid::new("percent must be 1 to 100"))
-    }
-}
-
-fn bounded(number: i64, most: u32) -> Option<u32> {
-    u32::try_from(number).ok().filter(|number| (1..=most).contains(number))
 }
 
 #[cfg(test)]

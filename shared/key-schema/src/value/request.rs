@@ -20,13 +20,7 @@ impl IdempotencyKey {
     }
 }
 
-impl FromStr for IdempotencyKey {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::try_from(text.to_owned())
-    }
-}
+values!(parsed: IdempotencyKey);
 
 impl TryFrom<String> for IdempotencyKey {
     type Error = Invalid;

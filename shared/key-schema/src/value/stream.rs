@@ -1,8 +1,6 @@
 //! The ids of DynamoDB Streams.
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -96,25 +94,8 @@ impl TryFrom<String> for SequenceNumber {
     }
 }
 
-macro_rules! texts {
-    ($($name:ident)+) => {$(
-        impl FromStr for $name {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                Self::try_from(text.to_owned())
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )+};
-}
-
-texts!(ShardId SequenceNumber);
+values!(parsed: ShardId SequenceNumber);
+values!(shown: ShardId SequenceNumber);
 
 impl KeyPart for ShardId {
     fn write_to(&self, key: &mut String) {

@@ -103,24 +103,6 @@ impl TryFrom<String> for WebPage {
     }
 }
 
-impl From<WebPage> for String {
-    fn from(page: WebPage) -> Self {
-        page.0
-    }
-}
-
-impl From<Line> for String {
-    fn from(line: Line) -> Self {
-        line.0
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
-    }
-}
-
 impl TryFrom<String> for Description {
     type Error = Invalid;
 
@@ -134,11 +116,19 @@ impl TryFrom<String> for Description {
     }
 }
 
-impl From<Description> for String {
-    fn from(description: Description) -> Self {
-        description.0
-    }
+macro_rules! texts {
+    ($($name:ident)+) => {$(
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+};
 }
+
+texts!(Name Line WebPage Description);
 
 /// The hash of a text: SHA-256 in base64url, 43 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,8 +158,6 @@ impl PartialSchema for Name {
     }
 }
 
-impl ToSchema for Name {}
-
 impl PartialSchema for Line {
     fn schema() -> RefOr<Schema> {
         let description =
@@ -178,23 +166,17 @@ impl PartialSchema for Line {
     }
 }
 
-impl ToSchema for Line {}
-
 impl PartialSchema for WebPage {
     fn schema() -> RefOr<Schema> {
         text("The address of a web page.", "^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?$", 9, 200)
     }
 }
 
-impl ToSchema for WebPage {}
-
 impl PartialSchema for Description {
     fn schema() -> RefOr<Schema> {
         text("Up to 5,000 characters.", DESCRIPTION, 0, 5000)
     }
 }
-
-impl ToSchema for Description {}
 
 fn text(description: &str, pattern: &str, least: usize, most: usize) -> RefOr<Schema> {
     let schema = ObjectBuilder::new().schema_type(Type::String).description(Some(description));

@@ -99,19 +99,7 @@ impl FromStr for Timestamp {
     }
 }
 
-impl TryFrom<String> for Timestamp {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
-
-impl From<Timestamp> for String {
-    fn from(moment: Timestamp) -> Self {
-        moment.to_string()
-    }
-}
+values!(spelled: Timestamp);
 
 impl KeyPart for Timestamp {
     fn write_to(&self, key: &mut String) {

@@ -79,7 +79,6 @@ impl TimeRange {
     }
 }
 
-/// The range of the keys with a time in it.
 impl Parameter for TimeRange {
     type Part = Timestamp;
 

@@ -12,7 +12,6 @@ use serde_dynamo::Item;
 use super::sample::{Record, events_of, image, invoice, order, paid_by_staff, record, with_cancelled};
 use crate::{Event, Failure};
 
-/// One step of a history.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Moves the order to its next status. Staff record the payment of a pending order.

@@ -11,7 +11,6 @@ use serde_dynamo::{AttributeValue, Item, to_item};
 
 use crate::{Draft, Event, OrderPlaced, drafts_of};
 
-/// A stream record.
 pub(super) type Record = crate::Record<'static>;
 
 pub(super) const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";

@@ -82,7 +82,6 @@ pub enum PlacingAction {
 /// The outcome of placing an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacingOutcome {
-    /// The order is placed.
     Placed(WholeOrder),
     /// The order had been placed before. Holds the order as it was then.
     Replayed(WholeOrder),
@@ -187,7 +186,6 @@ impl<'a> PlacingAttempt<'a> {
         self.reads.cells_to_read(self.lines(), items)
     }
 
-    /// The lines of the request.
     pub(crate) fn lines(&self) -> &'a [RequestedLine] {
         &self.request.basket.order().lines
     }
@@ -201,9 +199,6 @@ impl<'a> PlacingAttempt<'a> {
     }
 
     /// Takes the items that were read.
-    ///
-    /// # Errors
-    /// The order cannot be serialized: a defect.
     pub fn items_read(&mut self, items: &ItemsRead, now: Timestamp) -> Result<PlacingAction, Error> {
         if items.order.is_some() {
             return Ok(PlacingAction::Recall);
@@ -288,9 +283,6 @@ impl<'a> PlacingAttempt<'a> {
     }
 
     /// Takes the outcome of the transaction.
-    ///
-    /// # Errors
-    /// An item cannot be read: a defect.
     pub fn committed(&mut self, sent: SentOrder, outcome: Commit) -> Result<PlacingAction, Error> {
         let Commit::Cancelled(causes) = outcome else {
             return Ok(PlacingAction::Done(Box::new(PlacingOutcome::Placed(sent.order))));

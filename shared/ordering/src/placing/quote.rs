@@ -212,7 +212,6 @@ impl Goods {
     }
 }
 
-/// The discounts of an order.
 struct Discounts {
     /// What all codes take off together.
     total: Money,

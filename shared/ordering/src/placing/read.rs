@@ -166,7 +166,6 @@ impl ItemsRead {
         }
     }
 
-    /// Whether the stock of a product has several cells.
     pub(crate) fn is_in_cells(&self, product: &ProductId) -> bool {
         self.stock.get(product).is_some_and(|stock| !stock.cells.is_one())
     }

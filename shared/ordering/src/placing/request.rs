@@ -34,6 +34,7 @@ pub struct OrderRequest {
 }
 
 /// An order as a customer sends it.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewOrder {
@@ -41,18 +42,15 @@ pub struct NewOrder {
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<RequestedLine>,
     /// A discount code. An order with several has `discountCodes` instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<DiscountCode>,
     /// The gift cards to pay with, in this order. The bank card pays the rest. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 4)]
     pub gift_cards: Vec<GiftCardCode>,
     /// The total that the customer was shown. If the order comes to another total, it is refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_total: Option<Money>,
     /// The most that may be charged to the bank card. If the gift cards leave more than that to pay, the order is
     /// refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_card_amount: Option<Money>,
     /// Whether the order is paid later, such as by bank transfer. It then waits for its payment, and reserves its stock,
     /// for days instead of minutes. Refused by shops that do not offer this.
@@ -60,12 +58,10 @@ pub struct NewOrder {
     pub pay_later: bool,
     /// The address to which the order is shipped. If the shop has shipping rates, an order with an address pays for its
     /// shipping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ShipToForms>)]
     pub ship_to: Option<ShipTo>,
     /// The version of the customer's cart that becomes this order. The lines are those of the cart, in any order. Placing
     /// the order empties the cart, so a cart becomes one order at most. If the cart has changed, the order is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cart: Option<CartVersion>,
     /// The discount codes, at most 3, instead of `discountCode`. They apply in this order, each to what the ones before
     /// have left. More than one are allowed only if all of them are `combinable`.

@@ -22,31 +22,28 @@ pub const READ_TAX_SECRET: Grant = Grant::new(&["secretsmanager:GetSecretValue"]
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The request to the engine: the lines of an order after its discounts, and where they go. Amounts are in minor units.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaxRequest {
     currency: Currency,
     prices_include_tax: bool,
-    /// The country of the shop.
     shop_country: Country,
     /// Absent from an order without an address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     ship_to: Option<Destination>,
     lines: Vec<TaxedLine>,
     /// The price of shipping, if the order has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     shipping: Option<i64>,
 }
 
 /// As much of an address as taxes depend on. The engine learns neither the name nor the street.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Destination {
     country: Country,
-    #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<String>,
     city: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     postal_code: Option<String>,
 }
 
@@ -61,7 +58,6 @@ struct TaxedLine {
     amount: i64,
 }
 
-/// The body of the engine's response.
 #[derive(Debug, Deserialize)]
 struct ResponseBody {
     /// One for each line of the request.
@@ -167,7 +163,6 @@ impl TaxRequest {
         }
     }
 
-    /// The taxes of a response to this request.
     fn read(&self, body: &ResponseBody) -> Result<TaxResponse, TaxEngineError> {
         let wrong = |why: String| TaxEngineError::Unreadable(why);
         let tax = |of: &str, ResponseTax { rate, tax }: ResponseTax, amount: i64| {
@@ -230,9 +225,6 @@ impl FromEnvironment for TaxEngine {
 impl TaxEngine {
     /// The engine's response to the request. `None` if there is no engine or no request. If the `last` response is to the same
     /// request, the engine is not asked again.
-    ///
-    /// # Errors
-    /// The engine did not answer, or not by the protocol.
     pub(crate) async fn ask(
         &self,
         request: Option<TaxRequest>,

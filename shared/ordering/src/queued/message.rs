@@ -24,7 +24,6 @@ mod tests;
 /// The version of the messages that this release writes. A message of a newer version is not read.
 const VERSION: u32 = 1;
 
-/// The attribute with the hash of the request.
 const REQUEST_HASH: &str = "requestHash";
 /// The attribute with the most that the order may cost, as JSON, if there is a limit.
 const MAX_TOTAL: &str = "maxTotal";
@@ -74,7 +73,6 @@ pub enum UnreadableMessage {
     NoOrder(String),
 }
 
-/// The write units that placing this basket from the queue is expected to consume.
 pub(crate) fn write_units_of(basket: &Basket) -> WriteUnits {
     let placing = basket.write_units();
     WriteUnits { table: placing.table + 2.0, ..placing }
@@ -120,7 +118,6 @@ impl OrderMessage {
         serde_json::from_str::<Grouped>(body).ok().map(|message| message.customer_id.to_string())
     }
 
-    /// The origin of an attempt to place the order of this message.
     pub(crate) fn origin(&self) -> Origin {
         Origin::Queue { queued_at: self.queued_at, max_total: self.max_total, is_redriven: self.is_redriven }
     }

@@ -18,7 +18,6 @@ const BELIEVED: Duration = Duration::from_secs(1);
 /// The longest that an order waits for the length of the queue. After that, the last known length counts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The longest wait that a customer is told.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// Decides whether an order has to go to the queue first.

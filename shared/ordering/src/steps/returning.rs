@@ -121,7 +121,6 @@ fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<&str
     }
 }
 
-/// The units together with these.
 pub(super) fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
     let mut sum = units.to_vec();
     for line in more {

@@ -16,7 +16,6 @@ use proptest::sample::select;
 use super::*;
 use crate::Withdrawal;
 
-/// Fourteen days in UTC.
 static FORTNIGHT: Withdrawal = Withdrawal { days: 14, zone: Zone::UTC };
 
 fn eur(amount: i64) -> Money {

@@ -28,12 +28,10 @@ impl OpenSearch {
         self.of_alias(&format!("{SEARCHED}-*{WRITTEN}")).await
     }
 
-    /// The index that is searched.
     async fn searched(&self) -> Result<Option<IndexName>, Error> {
         Ok(self.of_alias(SEARCHED).await?.into_iter().next())
     }
 
-    /// The indexes with this alias.
     async fn of_alias(&self, alias: &str) -> Result<Vec<IndexName>, Error> {
         match self.try_call("GET", &format!("/_alias/{alias}"), None).await? {
             Reply::Done(found) => {

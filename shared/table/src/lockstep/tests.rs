@@ -58,7 +58,6 @@ fn table(action: &TransactWriteItem) -> &str {
     names.into_iter().flatten().next().expect("an action")
 }
 
-/// The canonical key of an action.
 fn key(action: &TransactWriteItem, home: &Home) -> Key {
     let mut item = action.put.as_ref().map(|put| put.item.clone());
     item = item.or_else(|| action.update.as_ref().map(|update| update.key.clone()));

@@ -20,7 +20,6 @@ use crate::prelude::*;
 /// The most steps that a worker takes before it is killed or falls asleep.
 const MOST_STEPS: usize = 250;
 
-/// A worker on a segment.
 type Work = Pin<Box<dyn Future<Output = Result<CopyProgress, Error>> + Send>>;
 
 pub struct Operator {

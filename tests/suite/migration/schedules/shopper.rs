@@ -14,7 +14,6 @@ pub struct Shopper {
     random: Rng,
     /// The number of things that this customer has made, for names of new ones.
     made: u64,
-    /// The version of the profile.
     version: String,
     pub purchases: Vec<Purchase>,
 }
@@ -36,7 +35,6 @@ impl Purchase {
         self.path.last().map_or("QUEUED", String::as_str)
     }
 
-    /// Learns what a read of the order shows.
     fn learn(&mut self, order: &Value) {
         let status = order["status"].as_str().expect("a status");
         if status == "QUEUED" {

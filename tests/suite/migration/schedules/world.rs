@@ -266,7 +266,6 @@ impl World {
         until("no request of the phase before is under way", are_past).await;
     }
 
-    /// A step to this phase begins.
     pub fn phase_begins(&self, phase: Phase) {
         let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
         if phases.last().is_none_or(|(last, ..)| *last != phase) {
@@ -283,7 +282,6 @@ impl World {
         }
     }
 
-    /// The current phase.
     pub fn phase(&self) -> Phase {
         let phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
         phases.last().map_or(Phase::First, |(phase, ..)| *phase)

@@ -32,7 +32,6 @@ const MOST_SWEEPS: usize = 4;
 pub struct World {
     shop: Shop,
     faults: Faults,
-    /// Whether shipping an order captures its payment.
     captures_when_shipped: bool,
     tally: Mutex<Tally>,
 }
@@ -43,7 +42,6 @@ pub struct Purchase {
     pub is_old: bool,
     /// The last answer to the request to start the payment, which has the client secret.
     payment: Mutex<Option<Value>>,
-    /// The returns that were requested.
     returns: Mutex<Vec<String>>,
 }
 
@@ -369,7 +367,6 @@ impl World {
         admin.post(&format!("/invoices/{invoice}/payments"), body).await
     }
 
-    /// Invokes a function as its schedule does.
     async fn run_schedule(&self, function: &str) -> Reply {
         self.shop.run_schedule(function).await
     }

@@ -84,14 +84,12 @@ pub async fn waiting(shop: &mut MeteredShop) {
     shop.check("drain-writes", "out of stock").await;
 }
 
-/// Places an order while something changes between its read and its commit.
 async fn order_while(shop: &MeteredShop, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
     let (customer, order) = (shop.customer(), shop.order_without_code(number, 1));
     let (commit, change) = (Match::action("TransactWriteItems"), async || set_stock(shop, 0, attribute, value).await);
     shop.shop.held(commit, customer.order(key, order), change).await.0
 }
 
-/// Sets an attribute of a product's stock directly in the table.
 async fn set_stock(shop: &MeteredShop, number: u32, attribute: &str, value: u64) {
     let update = json!({
         "TableName": shop.shop.table(),

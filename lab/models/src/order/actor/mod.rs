@@ -39,7 +39,6 @@ pub enum Role {
     Request { request: usize },
     /// A request that prefers to be queued.
     RequestLater { request: usize },
-    /// A message in the queue.
     Message {
         request: usize,
         /// When it was accepted.
@@ -73,7 +72,6 @@ pub enum Phase {
     SettlingCells(Box<PlacingAttempt<'static>>, Vec<Stored>, Vec<Place>),
     /// Transfers units into one cell.
     Gathering(Box<PlacingAttempt<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
-    /// Sends the order's transaction.
     Committing(Box<PlacingAttempt<'static>>, Box<SentOrder>, Digested<Transaction>),
     /// Returns or transfers units.
     Restocking(Digested<Transaction>),
@@ -81,7 +79,6 @@ pub enum Phase {
     Settling(Box<PlacingAttempt<'static>>, Rejection),
     /// Reads the existing order.
     Recalling,
-    /// Records the order as queued.
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
     Sending(Option<Money>),
     /// Records the order as refused: for its own acceptance, or else for an earlier one.
@@ -92,7 +89,6 @@ pub enum Phase {
     SettlingOrder(Box<Changing<'static>>, Box<WholeOrder>),
     /// Sends the writes that change the order.
     Changing(Box<Changing<'static>>, Box<SentChange>, Digested<Transaction>),
-    /// The actor has answered.
     Answered(Answer),
 }
 

@@ -5,13 +5,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::value::{Currency, Percent};
+use crate::value::{Percent, eur};
 
-fn eur(amount: i64) -> Money {
-    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
-}
-
-fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
+pub(in crate::entity) fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
     OrderLine {
         product_id: format!("p{number}").parse().expect("an id"),
         name: String::new(),

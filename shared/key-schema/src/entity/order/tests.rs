@@ -4,7 +4,7 @@
 use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
 use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag};
 use crate::entity::{CardPayment, Payment, PaymentStatus, WholeOrder};
-use crate::value::{Currency, Money, Timestamp};
+use crate::value::{Timestamp, eur};
 use single_table::KeyPart as _;
 
 const ALL: [OrderStatus; 6] = [Pending, Paid, Packing, Shipped, Delivered, Cancelled];
@@ -96,10 +96,6 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
 fn gift_card() -> Payment {
     let status = PaymentStatus::Captured;
     Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status, credited: 0 }
-}
-
-fn eur(amount: i64) -> Money {
-    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
 }
 
 fn at(text: &str) -> Timestamp {

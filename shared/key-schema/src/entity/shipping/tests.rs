@@ -4,13 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::value::eur;
 
 fn euro() -> Currency {
     Currency::try_from("EUR".to_owned()).expect("a currency")
-}
-
-fn eur(amount: i64) -> Money {
-    Money::nearest(amount, euro())
 }
 
 fn country(code: &str) -> Country {

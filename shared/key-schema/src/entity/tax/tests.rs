@@ -6,11 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::entity::Credit;
-use crate::value::Percent;
-
-fn eur(amount: i64) -> Money {
-    Money::new(amount, euro()).expect("an amount")
-}
+use crate::entity::credit::tests::line;
+use crate::value::{Percent, eur};
 
 fn euro() -> Currency {
     Currency::try_from("EUR".to_owned()).expect("a currency")
@@ -18,18 +15,6 @@ fn euro() -> Currency {
 
 fn rate(rate: i64) -> TaxRate {
     TaxRate::try_from(rate).expect("a rate")
-}
-
-fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
-    OrderLine {
-        product_id: format!("p{number}").parse().expect("an id"),
-        name: String::new(),
-        quantity: i64::from(quantity).try_into().expect("a quantity"),
-        unit_price: eur(price),
-        amount: eur(price * i64::from(quantity)),
-        discount: None,
-        tax: None,
-    }
 }
 
 /// Lines with their rates, and a discount of at most their sum.

@@ -19,7 +19,6 @@ impl Item {
         self.places().iter().map(place_of).collect()
     }
 
-    /// The item as it is stored.
     pub(super) fn item(&self) -> serde_dynamo::Item {
         let mut item: serde_dynamo::Item = serde_dynamo::to_item(self).expect("an item");
         for key in self.keys() {
@@ -31,7 +30,6 @@ impl Item {
     }
 }
 
-/// Any item.
 pub(super) fn any_entity() -> impl Strategy<Value = Item> {
     (any_parts(), any::<Pick>()).prop_map(|(parts, pick)| {
         let mut entities = parts.entities();

@@ -60,7 +60,6 @@ fn pairs(parts: &Parts, other: &Parts) -> Vec<(Item, Item)> {
     parts.entities().into_iter().flat_map(|a| others.iter().map(move |b| (a.clone(), b.clone()))).collect()
 }
 
-/// The kind and the ids that identify an entity.
 fn identity(entity: &Item, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts {
         customer,

@@ -124,7 +124,6 @@ pub(super) fn between(from: Option<i64>, to: Option<i64>) -> TimeRange {
     TimeRange::parse(from.as_deref(), to.as_deref()).expect("a range")
 }
 
-/// Any parts.
 pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
     let ids = (any_id(), any_id(), any_order_id(), any_id(), any_id(), any_id());
     let who = (any_email(), prop_oneof!["[aAbB]", "[A-Za-z0-9._-]{1,64}"], any_time(), any_status());

@@ -86,7 +86,6 @@ fn a_pattern_of_one_item_reads_one_kind() {
 
 // Answers.
 
-/// The result of matching one pattern against one entity.
 struct Match {
     declared: Declaration,
     /// The sort keys of the pattern; none for a batch.
@@ -208,7 +207,6 @@ fn every_pattern_finds_an_entity_of_exactly_the_kinds_that_it_declares() {
     assert_eq!(found.collect::<BTreeSet<_>>(), declared.collect());
 }
 
-/// The patterns that take a range of time.
 const IN_TIME: [u8; 5] = [6, 9, 10, 11, 15];
 
 proptest! {

@@ -14,47 +14,36 @@ use serde::Serialize;
 
 use super::{NewOrder, RequestedLine, SavedId, ShipTo};
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Canonical<'a> {
     lines: Vec<Line<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<&'a DiscountCode>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     gift_cards: &'a [GiftCardCode],
-    #[serde(skip_serializing_if = "Option::is_none")]
     expected_total: Option<Amount>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_card_amount: Option<Amount>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pay_later: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     ship_to: Option<Destination<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     cart: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     discount_codes: &'a [DiscountCode],
 }
 
 /// An address, or its id in the customer's book.
+#[serde_with::skip_serializing_none]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Destination<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     address_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     line1: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     line2: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     city: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     postal_code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     country: Option<&'a str>,
 }
 
@@ -71,7 +60,6 @@ struct Amount {
     currency: Currency,
 }
 
-/// The hash of the request's canonical form.
 pub(crate) fn hash(order: &NewOrder) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
     let NewOrder {

@@ -6,7 +6,7 @@ use std::fs;
 use std::mem::discriminant;
 use std::sync::LazyLock;
 
-use key_schema::access::CHANGED;
+use key_schema::access::changed;
 use key_schema::entity::{CardPayment, CodeUse, Dispute, Held, LineUnits, Progress, ProviderPayment};
 use key_schema::layout::{Index, Key, entity_at};
 use key_schema::value::{IntentId, OrderId, ReturnId, ShipmentId};
@@ -30,7 +30,7 @@ fn accesses(change: Transition<'_>, read: &WholeOrder) -> Vec<String> {
             accesses.extend(writes.iter().map(|write| access(write) + way));
         }
         ChangingAction::Settle(_) => {
-            accesses.extend(["Invoice", "Order"].map(|item| format!("transact_get::<{item}>()")));
+            accesses.extend(["Invoice", "Order"].map(|item| told("transact_get", item)));
         }
         ChangingAction::Done(_) | ChangingAction::Read { .. } => {}
     }
@@ -48,11 +48,11 @@ fn access(write: &Write) -> String {
     let [partition, sort] = ["PK", "SK"].map(|name| write.item[name].as_s().expect("a text").clone());
     let entity = entity_at(&Key { index: Index::Table, partition, sort }).expect("an entity");
     if write.kind == WriteKind::Update {
-        let (_, changed) = CHANGED.iter().find(|(changes, _)| *changes == entity).expect("an entity that changes");
+        let (_, changed) = changed().find(|(changes, _)| *changes == entity).expect("an entity that changes");
         let others: Vec<_> = attributes(&write).filter(|name| *name != "PK" && !changed.contains(name)).collect();
         assert!(others.is_empty(), "{others:?} of {entity} are not in the list of what changes");
     }
-    format!("{verb}::<{}{}>()", entity[..1].to_uppercase(), &entity[1..])
+    told(verb, &format!("{}{}", entity[..1].to_uppercase(), &entity[1..]))
 }
 
 /// The attributes that an update names. Of a path in a map, that is the first part.
@@ -81,12 +81,23 @@ fn list(name: &str) -> String {
 
 /// The accesses of the lists in this text of the file, each with the name of its list.
 fn declared(text: &str) -> BTreeSet<String> {
-    let mut list = "";
-    let entries = text.lines().filter_map(|line| {
-        list = line.strip_prefix("pub const ").and_then(|rest| rest.split(':').next()).unwrap_or(list);
-        Some(format!("{list} {}", line.strip_prefix("    Access::")?.trim_end_matches(',')))
+    let lists = text.split('}').filter_map(|list| {
+        let (name, accesses) = list.rsplit_once('{')?;
+        Some((name.rsplit_once(" = ")?.1.trim(), accesses))
     });
-    entries.collect()
+    let accesses = lists.flat_map(|(list, accesses)| {
+        let ways = accesses.split(';').zip(["", TOGETHER]);
+        let verbs = ways.flat_map(|(verbs, way)| verbs.split(')').map(move |verb| (verb, way)));
+        let verbs = verbs.filter_map(|(verb, way)| Some((verb.split_once('(')?, way)));
+        let of_list =
+            verbs.flat_map(|((verb, items), way)| items.split(' ').map(move |item| told(verb.trim(), item) + way));
+        of_list.chain(["query(ORDER_BY_ID)".to_owned()]).map(move |access| format!("{list} {access}"))
+    });
+    accesses.collect()
+}
+
+fn told(verb: &str, item: &str) -> String {
+    format!("{verb}::<{item}>()")
 }
 
 /// The first access of this change that its list does not have.
@@ -290,15 +301,20 @@ fn text(all: &BTreeMap<String, BTreeSet<String>>) -> String {
     let entities = Vec::from_iter(of_entities.filter_map(entity).collect::<BTreeSet<_>>()).join(", ");
     let lists = all.iter().map(|(name, accesses)| {
         let is_alone = |access: &&String| access.strip_suffix(TOGETHER).is_none_or(|one| !accesses.contains(one));
-        let entries = accesses.iter().filter(is_alone).map(|access| format!("    Access::{access},\n"));
-        let (list, entries) = (list(name), entries.collect::<Vec<_>>().concat());
-        format!(
-            "\n/// [`Transition::{name}`](crate::steps::Transition::{name}).\npub const {list}: &[Access] = &[\n{entries}];\n"
-        )
+        let mut ways: [BTreeMap<&str, Vec<&str>>; 2] = Default::default();
+        for access in accesses.iter().filter(is_alone) {
+            let Some((verb, item)) = access.split_once("::<") else { continue };
+            let item = item.split('>').next().unwrap_or_default();
+            ways[usize::from(access.ends_with(TOGETHER))].entry(verb).or_default().push(item);
+        }
+        let verb = |(verb, items): (&&str, &Vec<&str>)| format!(" {verb}({})", items.join(" "));
+        let [alone, together] = ways.map(|verbs| verbs.iter().map(verb).collect::<String>());
+        format!("\n    {name} = {} {{\n       {alone};\n       {together}\n    }}", list(name))
     });
     format!(
         "//! What each change of an order asks of the table, in any state: written by `cargo renew`.\n\n\
-         use key_schema::access::Access;\nuse key_schema::entity::{{{entities}}};\nuse key_schema::layout::ORDER_BY_ID;\n{}",
+         use key_schema::access::Access;\nuse key_schema::entity::{{{entities}}};\nuse key_schema::layout::ORDER_BY_ID;\n\n\
+         changes! {{{}\n}}\n",
         lists.collect::<Vec<_>>().concat()
     )
 }

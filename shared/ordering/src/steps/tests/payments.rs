@@ -17,7 +17,6 @@ use books::{Answer, Books};
 /// What the bank card pays: 1,400 less the discount and the gift card.
 const WHOLE: i64 = 700;
 
-/// One thing that happens.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     /// The customer starts or resumes the payment. The function that starts it crashes before it records the intent, or
