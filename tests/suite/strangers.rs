@@ -6,7 +6,7 @@ use http_api::{RouteFunction, Scope};
 use key_schema::access::{Access, Action, GUESTS, leading_keys};
 use key_schema::entity::{Discount, GiftCard, Guest};
 use key_schema::layout::Layout;
-use shop::set_everywhere;
+use shop::{guest_id, set_everywhere};
 
 use crate::prelude::*;
 
@@ -26,14 +26,12 @@ impl<'a> Stranger<'a> {
     async fn come(shop: &'a Shop, number: usize) -> Self {
         let secret = format!("{number:0>10}{}", "A".repeat(33));
         let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
-        let guest = crate::guests::introduce(shop, &secret, guest).await.expect(201);
-        Self { shop, secret, id: guest["guestId"].as_str().expect("an id").to_owned() }
+        shop.introduce(&secret, guest).await.expect(201);
+        Self { shop, id: guest_id(&secret), secret }
     }
 
     async fn order(&self, key: &str, body: Value) -> Reply {
-        let headers = [("guest-secret", self.secret.as_str()), ("idempotency-key", key)];
-        let path = format!("/guests/{}/orders", self.id);
-        self.shop.nobody().send(Method::POST, &path, &headers, Some(body.to_string())).await
+        self.shop.guest_order(&self.secret, key, body).await
     }
 }
 
@@ -100,12 +98,13 @@ async fn a_guest_has_a_lower_cap_fewer_lines_and_can_be_switched_off() {
     stranger.order("k", json!({ "lines": lines })).await.problem(Kind::TooLarge);
     let placed = stranger.order("k", things(20)).await.expect(201);
 
-    let closed = Shop::open_with(|template| set_everywhere(template, "GUESTS", "false")).await;
+    let closed = shop.beside(|template| set_everywhere(template, "GUESTS", "false")).await;
     let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
-    crate::guests::introduce(&closed, &stranger.secret, guest).await.problem(Kind::Forbidden);
+    closed.introduce(&stranger.secret, guest).await.problem(Kind::Forbidden);
     let stranger = Stranger { shop: &closed, ..stranger };
-    stranger.order("k", things(1)).await.problem(Kind::Forbidden);
-    assert!(placed["orderId"].is_string());
+    stranger.order("new", things(1)).await.problem(Kind::Forbidden);
+    assert_eq!(stranger.order("k", things(20)).await.expect(201), placed, "what was placed is there");
+    stranger.order("k", things(1)).await.problem(Kind::IdempotencyKeyReused);
 }
 
 fn accesses(route: &RouteFunction) -> impl Iterator<Item = &'static Access> {
