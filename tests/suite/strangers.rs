@@ -48,7 +48,11 @@ async fn all_want_one(shop: &Shop, code: Option<&str>) -> usize {
         body["discountCode"] = json!(code);
     }
     let orders = join_all(strangers.iter().map(|stranger| stranger.order("k", body.clone()))).await;
-    orders.iter().filter(|order| order.status == 201).count()
+    let placed = orders.iter().filter(|order| order.status == 201).count();
+    for refused in orders.into_iter().filter(|order| order.body["type"] == "/problems/out-of-stock") {
+        assert_eq!(refused.body["available"], 0, "what guests may not have is told to none");
+    }
+    placed
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,6 +60,8 @@ async fn guests_at_once_hold_exactly_their_share_of_a_product_and_customers_have
     for cells in [1, 4] {
         let shop = Shop::with_ada().await;
         shop.create("thing", json!({ "stock": 10, "cells": cells })).await;
+        let refused = Stranger::come(&shop, 40).await.order("k", things(11)).await.problem(Kind::OutOfStock);
+        assert_eq!(refused["available"], SHARE, "{refused}");
         let mut placed = all_want_one(&shop, None).await;
         // Some of them may have met the others for too long.
         for number in 20..24 {

@@ -61,8 +61,15 @@ pub struct NewGuestOrder {
 /// A guest has no cart, and does not pay later.
 impl From<NewGuestOrder> for NewOrder {
     fn from(order: NewGuestOrder) -> Self {
-        let NewGuestOrder { lines, discount_code, gift_cards, expected_total, max_card_amount, ship_to, discount_codes } =
-            order;
+        let NewGuestOrder {
+            lines,
+            discount_code,
+            gift_cards,
+            expected_total,
+            max_card_amount,
+            ship_to,
+            discount_codes,
+        } = order;
         let (pay_later, cart) = (false, None);
         Self {
             lines,
@@ -106,6 +113,7 @@ pub async fn handle(
         Some(PlacingOutcome::Replayed(order)) => Ok(place_order::placed(order, &under, Replayable::again)),
         Some(PlacingOutcome::Rejected(rejection)) => Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => Err(untaxed.into()),
-        _ => are_served(guests).and_then(|()| Err(Problem::throttled("customers wait in the queue, or there is no capacity"))),
+        _ => are_served(guests)
+            .and_then(|()| Err(Problem::throttled("customers wait in the queue, or there is no capacity"))),
     }
 }

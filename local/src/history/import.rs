@@ -271,7 +271,7 @@ impl Importer {
                     None => self.now_known(record),
                 });
             }
-            let outcome = self.write_with_number(transaction.clone(), record, budget).await;
+            let outcome = self.write_all(transaction.clone(), record, budget).await;
             was_sent.fetch_or(matches!(outcome, Err(Error::Unanswered(_))), Ordering::Relaxed);
             match outcome? {
                 Commit::Done => return Ok(self.now_known(record)),
@@ -287,7 +287,23 @@ impl Importer {
         Err(Error::contention("the record appears and disappears"))
     }
 
-    /// Writes a record. The transaction of an order with a number raises the counter of the number's series to it, so that
+    /// Writes a record: its transaction, and then the lines that come after it. If another import has written one of these,
+    /// it is there.
+    async fn write_all(&self, transaction: Transaction, record: &Record, budget: Budget) -> Result<Commit, Error> {
+        let later = transaction.later.clone();
+        if !transaction.writes.is_empty() {
+            let outcome = self.write_with_number(transaction, record, budget).await?;
+            if !outcome.is_done() {
+                return Ok(outcome);
+            }
+        }
+        for line in later {
+            self.write(vec![line], budget).await?;
+        }
+        Ok(Commit::Done)
+    }
+
+    /// Writes a transaction. That of an order with a number raises the counter of the number's series to it, so that
     /// no invoice gets the number again, and an order that is refused leaves no gap.
     async fn write_with_number(
         &self,
@@ -296,7 +312,7 @@ impl Importer {
         budget: Budget,
     ) -> Result<Commit, Error> {
         let number = if let Record::Order(order) = record { order.invoice_number.clone() } else { None };
-        let Some(InvoiceNumber { series, place }) = number else { return self.write(&transaction, budget).await };
+        let Some(InvoiceNumber { series, place }) = number else { return self.write(transaction.writes, budget).await };
         let mut counters = self.counters.lock().await;
         let last = if let Some(last) = counters.get(&series) {
             *last
@@ -309,13 +325,13 @@ impl Importer {
             counters.insert(series, last);
             // A counter never falls.
             drop(counters);
-            return self.write(&transaction, budget).await;
+            return self.write(transaction.writes, budget).await;
         }
         // Nobody else raises it, unless the shop is in use.
         counters.remove(&series);
         let is_lower = Condition::new("attribute_not_exists(#last) OR #last < :raised").value(":raised", place)?;
         transaction.writes.push(Write::set(&InvoiceCounter { series: series.clone(), last: place }, is_lower)?);
-        match self.write(&transaction, budget).await? {
+        match self.write(transaction.writes, budget).await? {
             Commit::Done => {
                 counters.insert(series, place);
                 Ok(Commit::Done)
@@ -335,10 +351,10 @@ impl Importer {
     }
 
     /// Writes, no faster than the option allows.
-    async fn write(&self, transaction: &Transaction, budget: Budget) -> Result<Commit, Error> {
+    async fn write(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let meter = Meter::default();
         // Two units for each item of a transaction.
-        let estimate = 2.0 * f64::from(u8::try_from(transaction.writes.len()).unwrap_or(u8::MAX));
+        let estimate = 2.0 * f64::from(u8::try_from(writes.len()).unwrap_or(u8::MAX));
         if let Some(bucket) = &self.bucket {
             let start = {
                 let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -348,7 +364,7 @@ impl Importer {
             };
             sleep_until(self.began + start).await;
         }
-        let outcome = self.writer.clone().metered(&meter).write_all(transaction.writes.clone(), budget).await;
+        let outcome = self.writer.clone().metered(&meter).write_all(writes, budget).await;
         let consumed = meter.take();
         if let Some(bucket) = &self.bucket {
             let most = consumed.indexes.values().copied().fold(consumed.table, f64::max);

@@ -39,6 +39,6 @@ pub use queued::message::{OrderMessage, UnreadableMessage};
 pub use queued::refuse::{RefusedAcceptance, refusal};
 pub use queued::waiting_room::WaitingRoom;
 pub use settings::{
-    CaptureWhen, GuestShare, Guests, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping,
-    TaxRules, Withdrawal,
+    CaptureWhen, GuestShare, Guests, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping, TaxRules,
+    Withdrawal,
 };

@@ -251,10 +251,7 @@ pub struct Withdrawal {
 
 impl FromEnvironment for Withdrawal {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self {
-            days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)?,
-            zone: environment.parsed("TIME_ZONE")?,
-        })
+        Ok(Self { days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)?, zone: environment.parsed("TIME_ZONE")? })
     }
 }
 

@@ -292,7 +292,9 @@ impl Shop {
             ("AWS_SECRET_ACCESS_KEY", OPERATOR),
             ("AWS_ENDPOINT_URL_DYNAMODB", self.stack.dynamodb_url()),
         ];
-        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+        let counts = self.template().functions.iter().find_map(|function| function.environment.get("TIME_ZONE"));
+        let zone = ("TIME_ZONE".to_owned(), counts.cloned().unwrap_or_default());
+        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).with([zone])
     }
 
     /// The variable with which an operator's calls go through the fault proxy.

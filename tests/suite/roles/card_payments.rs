@@ -63,7 +63,7 @@ async fn of_a_guest(shop: &Shop) {
     let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
     let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
     shop.introduce(secret, guest).await.expect(201);
-    assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", &guest_id(secret)).await.status, 204);
+    assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", &shop::guest_id(secret)).await.status, 204);
     shop.gift_card("CARD-OF-A-GUEST", 1).await;
     let order = async |key: &str| {
         let mut body = things(1);

@@ -16,7 +16,14 @@ fn settings(max_open_units: u32) -> &'static PlacingSettings {
     let (status_shards, product_shards) = (StatusShards(8), ProductShards(1));
     let max_open_units = MaxOpenUnits::new(max_open_units);
     let guest_share = GuestShare { percent: 75 };
-    Box::leak(Box::new(PlacingSettings { status_shards, product_shards, max_open_units, guest_share, tax_rules, numbering }))
+    Box::leak(Box::new(PlacingSettings {
+        status_shards,
+        product_shards,
+        max_open_units,
+        guest_share,
+        tax_rules,
+        numbering,
+    }))
 }
 
 /// An order of one unit at 1,000, and all items that it depends on.
