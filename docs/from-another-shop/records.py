@@ -12,14 +12,16 @@ import re
 import sys
 from decimal import Decimal
 
-MOST_LINES = 40
 WITHOUT_MINOR_UNITS = {"BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
 WITH_THOUSANDTHS = {"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"}
 
 
+def digits(currency):
+    return 0 if currency in WITHOUT_MINOR_UNITS else 3 if currency in WITH_THOUSANDTHS else 2
+
+
 def minor(amount, currency):
-    digits = 0 if currency in WITHOUT_MINOR_UNITS else 3 if currency in WITH_THOUSANDTHS else 2
-    return int((Decimal(str(amount or 0)) * 10**digits).to_integral_value())
+    return int((Decimal(str(amount or 0)) * 10 ** digits(currency)).to_integral_value())
 
 
 def an_id(text, otherwise):
@@ -50,10 +52,10 @@ def shopify(file):
             "id": order["Name"], "email": order["Email"], "name": order["Billing Name"] or order["Shipping Name"],
             "at": moment(order["Created at"]), "currency": order["Currency"], "lines": order["lines"], "fees": [],
             "total": order["Total"], "shipping": order["Shipping"], "codes": [(order["Discount Code"], order["Discount Amount"])],
-            "refunded": order["Refunded Amount"], "cancelled": moment(order["Cancelled at"]),
+            "refunded": order["Refunded Amount"], "cancelled": moment(order.get("Cancelled at") or order.get("Canceled at")),
             "delivered": moment(order["Fulfilled at"]) if order["Fulfillment Status"] == "fulfilled" else None,
             "is_paid": paid in ("paid", "refunded", "partially_refunded"),
-            "reference": order["Payment Reference"],
+            "reference": order.get("Payment References") or order.get("Payment Reference"),
             "to": [order["Shipping " + part] for part in ("Name", "Address1", "Address2", "City", "Zip", "Province", "Country")],
         }
 
@@ -62,12 +64,13 @@ def woocommerce(file):
     """The orders of `GET /wp-json/wc/v3/orders`."""
     for order in json.load(file):
         to, status = order["shipping"], order["status"]
-        # `subtotal` is a line before the coupons. What does not divide by the units is one unit.
-        lines = []
+        # `subtotal` is a line before the coupons. If it does not divide by the units, some units cost a cent more.
+        cent, lines = Decimal(1) / 10 ** digits(order["currency"]), []
         for line in order["line_items"]:
-            each = Decimal(line["subtotal"]) / line["quantity"]
-            exact = each * 1000 % 10 == 0
-            lines.append((line["sku"], line["name"], line["quantity"] if exact else 1, each if exact else line["subtotal"]))
+            units, subtotal = line["quantity"], Decimal(line["subtotal"])
+            each = subtotal / units // cent * cent
+            more = int((subtotal - each * units) / cent)
+            lines += [(line["sku"], line["name"], some, price) for some, price in ((units - more, each), (more, each + cent)) if some]
         yield {
             "id": order["number"], "email": order["billing"]["email"],
             "name": f"{order['billing']['first_name']} {order['billing']['last_name']}",
@@ -99,20 +102,21 @@ def records(orders):
         })
         lines = [(an_id(sku, an_id(text, "product")), text, units, minor(price, currency)) for sku, text, units, price in order["lines"]]
         lines += [(an_id("fee-" + text, "fee"), text, 1, minor(amount, currency)) for text, amount in order["fees"]]
-        if len(lines) > MOST_LINES:
-            rest = sum(units * price for _, _, units, price in lines[MOST_LINES - 2:])
-            lines[MOST_LINES - 2:] = [("further-lines", "Further lines", 1, rest)]
+        # The last line may be tax and tips.
+        most = 200 if order["cancelled"] or order["delivered"] else 40
+        if len(lines) >= most:
+            rest = sum(units * price for _, _, units, price in lines[most - 2:])
+            lines[most - 2:] = [("further-lines", "Further lines", 1, rest)]
         codes = [(an_id(code, "discount"), minor(amount, currency)) for code, amount in order["codes"] if minor(amount, currency)]
         discount, shipping, total = sum(amount for _, amount in codes), minor(order["shipping"], currency), minor(order["total"], currency)
         # Tax and tips that the export adds to the total alone.
         more = total + discount - shipping - sum(units * price for _, _, units, price in lines)
         if more > 0:
             lines.append(("tax-and-tips", "Tax and tips", 1, more))
-        # The same product on two lines is a second product.
-        seen, own = {}, []
+        # Prices that were reduced without a code.
+        discount += max(-more, 0)
+        own = []
         for product, text, units, price in lines:
-            seen[product] = seen.get(product, 0) + 1
-            product += f"-{seen[product]}" if seen[product] > 1 else ""
             own.append({"productId": product, "name": name(text), "quantity": units, "unitPrice": money(price)})
             products.setdefault(product, {
                 "type": "product", "productId": product, "name": name(text), "category": "history", "price": money(price), "listed": False,

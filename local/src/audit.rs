@@ -54,11 +54,11 @@ impl fmt::Display for Breach {
 }
 
 /// Reads the whole table of this environment, and checks it: in the layout that the environment names, and during a
-/// migration the table that leads. Changes before the horizon must be counted. `progress` receives the number of
+/// migration the table that leads. Changes before the horizon must be counted, by the days of the zone `TIME_ZONE`. `progress` receives the number of
 /// items read so far.
 pub async fn audit(environment: &Environment, horizon: Timestamp, progress: impl Fn(u64)) -> Result<Report> {
     let mut pages = pin!(scan::pages(environment).await?);
-    let mut accounts = Accounts::new(horizon);
+    let mut accounts = Accounts::new(horizon, environment.parsed("TIME_ZONE")?);
     while let Some(page) = pages.next().await {
         page?.1.into_iter().for_each(|item| accounts.add(item));
         progress(accounts.items());

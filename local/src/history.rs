@@ -13,6 +13,7 @@ mod laws;
 mod order_parts;
 mod order_record;
 mod record;
+mod same_product;
 mod schema;
 mod shipment_laws;
 mod sorted;

@@ -11,15 +11,15 @@ use tokio::time::sleep;
 
 /// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
 const SEGMENTS: u8 = 4;
-/// The number of times that a read is made which is throttled or not answered: a busy machine may need more than the 3 s
-/// of an attempt. The pauses take about a minute.
+/// The number of times that a request is repeated which is throttled or not answered: a busy machine may need more than
+/// the 3 s of an attempt. The pauses take about a minute.
 const ATTEMPTS: u32 = 10;
 
-/// Makes a read, and makes it again if DynamoDB throttles or does not answer.
-pub(crate) async fn patiently<T, F: Future<Output = Result<T, Error>>>(read: impl Fn() -> F) -> Result<T, Error> {
+/// Makes a request, and makes it again if DynamoDB throttles or does not answer.
+pub(crate) async fn patiently<T, F: Future<Output = Result<T, Error>>>(request: impl Fn() -> F) -> Result<T, Error> {
     let mut attempt = 0;
     loop {
-        match read().await {
+        match request().await {
             Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
                 attempt += 1;
                 sleep(Duration::from_millis(50 << attempt)).await;

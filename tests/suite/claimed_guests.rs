@@ -2,9 +2,9 @@
 
 use futures_util::future::join_all;
 use key_schema::entity::Customer;
-use key_schema::value::GuestSecret;
+use shop::guest_id;
 
-use crate::guests::{ID, SECRET, expire, grace, guest_item, introduce, order};
+use crate::guests::{ID, SECRET, expire, grace, guest_item};
 use crate::history::copied;
 use crate::prelude::*;
 
@@ -13,8 +13,8 @@ pub async fn shop() -> (Shop, Value) {
     let shop = Shop::with_ada().await;
     shop.sign_up("eve").await;
     shop.product("thing", 1000, 10).await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    let placed = order(&shop, SECRET, "k", things(2)).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let placed = shop.guest_order(SECRET, "k", things(2)).await.expect(201);
     (shop, placed)
 }
 
@@ -29,8 +29,8 @@ pub async fn claim(client: &Client, customer: &str, guest: &str) -> Reply {
 /// What a customer does who has claimed a guest, as the record of all accesses has it. The sample events may have made the
 /// claim before.
 pub async fn looked_at(shop: &Shop) {
-    introduce(shop, SECRET, grace()).await.expect(201);
-    let placed = order(shop, SECRET, "claimed", things(1)).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let placed = shop.guest_order(SECRET, "claimed", things(1)).await.expect(201);
     claim(&shop.admin(), "ada", ID).await.expect(204);
     let ada = shop.customer("ada");
     // The record could not tell the pages of an export without a profile from a list of orders.
@@ -80,8 +80,8 @@ async fn a_claim_lets_the_customer_in_and_nobody_else() {
     // The secret still works, and does not tell who has claimed the guest.
     let path = format!("/guests/{ID}/orders/{}", order_id(&placed));
     shop.nobody().send(Method::GET, &path, &[("guest-secret", SECRET)], None).await.expect(200);
-    assert_eq!(introduce(&shop, SECRET, grace()).await.expect(201).get("claimedBy"), None);
-    order(&shop, SECRET, "later", things(1)).await.expect(201);
+    assert_eq!(shop.introduce(SECRET, grace()).await.expect(201).get("claimedBy"), None);
+    shop.guest_order(SECRET, "later", things(1)).await.expect(201);
     assert_eq!(ada.walk(&format!("/customers/{ID}/orders"), 10).await.len(), 2);
     invariants::hold(&shop).await;
 }
@@ -193,7 +193,7 @@ async fn an_expired_guest_is_claimed_by_nobody_and_lets_nobody_in() {
         shop.customer("ada").get(&path).await.problem(Kind::NotFound);
     }
     // Whoever has the secret may come again, as somebody else.
-    introduce(&shop, SECRET, json!({ "email": "other@example.com", "name": "Other" })).await.expect(201);
+    shop.introduce(SECRET, json!({ "email": "other@example.com", "name": "Other" })).await.expect(201);
     claim(&proven(&shop, "ada"), "ada", ID).await.problem(Kind::NotFound);
     shop.customer("ada").get(&paths(&placed)[0]).await.problem(Kind::NotFound);
 }
@@ -205,8 +205,8 @@ async fn a_customer_claims_at_most_twenty_guests() {
     let mut ids = Vec::new();
     for at in 0..=Customer::MOST_GUESTS {
         let secret = format!("{at:042}A");
-        introduce(&shop, &secret, grace()).await.expect(201);
-        ids.push(secret.parse::<GuestSecret>().expect("a secret").guest_id().to_string());
+        shop.introduce(&secret, grace()).await.expect(201);
+        ids.push(guest_id(&secret));
     }
     let (last, first) = ids.split_last().expect("guests");
     // All at once: they meet at the customer's profile.

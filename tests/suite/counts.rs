@@ -1,6 +1,7 @@
 //! The counts agree with the orders, for every way in which the stream's records are delivered.
 
 pub mod book;
+mod days;
 mod many_shards;
 mod schedule;
 

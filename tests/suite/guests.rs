@@ -21,16 +21,6 @@ pub fn grace() -> Value {
     json!({ "email": "grace@example.com", "name": "Grace Hopper" })
 }
 
-pub async fn introduce(shop: &Shop, secret: &str, guest: Value) -> Reply {
-    let headers = [("guest-secret", secret)];
-    shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.to_string())).await
-}
-
-pub async fn order(shop: &Shop, secret: &str, key: &str, body: Value) -> Reply {
-    let headers = [("guest-secret", secret), ("idempotency-key", key)];
-    shop.nobody().send(Method::POST, &format!("/guests/{ID}/orders"), &headers, Some(body.to_string())).await
-}
-
 pub async fn ask(shop: &Shop, secret: &str, method: Method, path: &str) -> Reply {
     shop.nobody().send(method, path, &[("guest-secret", secret)], None).await
 }
@@ -53,13 +43,13 @@ pub async fn expire(shop: &Shop) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_orders_and_sees_the_order() {
     let shop = shop().await;
-    let created = introduce(&shop, SECRET, grace()).await;
+    let created = shop.introduce(SECRET, grace()).await;
     assert_eq!(created.header("location"), Some(format!("/guests/{ID}").as_str()));
     let guest = created.expect(201);
     assert_eq!((&guest["guestId"], &guest["email"]), (&json!(ID), &json!("grace@example.com")));
     assert!(guest_item(&shop).await["expiresAt"]["N"].is_string(), "a guest without an order expires");
 
-    let placed = order(&shop, SECRET, "k", things(2)).await;
+    let placed = shop.guest_order(SECRET, "k", things(2)).await;
     let placed_at = placed.header("location").map(str::to_owned);
     let placed = placed.expect(201);
     assert_eq!(placed_at, Some(path(&placed)));
@@ -76,19 +66,19 @@ async fn a_guest_orders_and_sees_the_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_blocks_nobodys_address_and_nobody_blocks_a_guests() {
     let shop = shop().await;
-    introduce(&shop, SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
-    introduce(&shop, OTHER_SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
-    introduce(&shop, SECRET, grace()).await.problem(Kind::AlreadyExists);
+    shop.introduce(SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
+    shop.introduce(OTHER_SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
+    shop.introduce(SECRET, grace()).await.problem(Kind::AlreadyExists);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_secret_is_refused_and_a_guest_s_path_leads_to_no_order_of_others() {
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    let (placed, adas) = (order(&shop, SECRET, "k", things(1)).await.expect(201), shop.customer("ada"));
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let (placed, adas) = (shop.guest_order(SECRET, "k", things(1)).await.expect(201), shop.customer("ada"));
     let adas = adas.order("k", things(1)).await.expect(201);
     let before = shop.dump().await;
-    order(&shop, "", "none", things(1)).await.problem(Kind::Validation);
+    ask(&shop, "", Method::POST, &format!("/guests/{ID}/orders")).await.problem(Kind::Validation);
     for (method, part) in [(Method::GET, ""), (Method::POST, "/cancellation"), (Method::POST, "/payment")] {
         let (own, foreign) = (path(&placed) + part, path(&adas) + part);
         shop.nobody().send(method.clone(), &own, &[], None).await.problem(Kind::Validation);
@@ -102,8 +92,8 @@ async fn what_is_no_secret_is_refused_and_a_guest_s_path_leads_to_no_order_of_ot
 #[tokio::test(flavor = "multi_thread")]
 async fn no_token_is_a_guests() {
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    let placed = order(&shop, SECRET, "k", things(1)).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let placed = shop.guest_order(SECRET, "k", things(1)).await.expect(201);
     let id = order_id(&placed);
     shop.customer(ID).get(&format!("/orders/{id}")).await.problem(Kind::Unauthorized);
     shop.customer(ID).order("other", things(1)).await.problem(Kind::Unauthorized);
@@ -115,28 +105,28 @@ async fn no_token_is_a_guests() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_request_means_the_same_guest_and_the_same_order() {
     let shop = shop().await;
-    let first = introduce(&shop, SECRET, grace()).await.expect(201);
-    let again = introduce(&shop, SECRET, grace()).await;
+    let first = shop.introduce(SECRET, grace()).await.expect(201);
+    let again = shop.introduce(SECRET, grace()).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.expect(201), first);
 
     // Several at once, as after a timeout.
-    let orders = (0..4).map(|_| order(&shop, SECRET, "k", things(1)));
+    let orders = (0..4).map(|_| shop.guest_order(SECRET, "k", things(1)));
     let placed: Vec<_> = futures_util::future::join_all(orders).await.into_iter().map(|it| it.expect(201)).collect();
     assert!(placed.iter().all(|order| *order == placed[0]), "{placed:?}");
-    order(&shop, SECRET, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
+    shop.guest_order(SECRET, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
     assert_eq!(shop.available("thing").await, 9);
 
     // The guest stays kept if the introduction arrives once more.
-    introduce(&shop, SECRET, grace()).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
     assert!(guest_item(&shop).await["expiresAt"].is_null());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_first_orders_at_once_are_both_placed() {
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    let (one, other) = tokio::join!(order(&shop, SECRET, "1", things(1)), order(&shop, SECRET, "2", things(1)));
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let (one, other) = tokio::join!(shop.guest_order(SECRET, "1", things(1)), shop.guest_order(SECRET, "2", things(1)));
     assert_ne!(one.expect(201)["orderId"], other.expect(201)["orderId"]);
     assert!(guest_item(&shop).await["expiresAt"].is_null());
 }
@@ -144,23 +134,24 @@ async fn two_first_orders_at_once_are_both_placed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_guest_orders_nothing_and_may_be_introduced_again() {
     let shop = shop().await;
-    order(&shop, SECRET, "k", things(1)).await.problem(Kind::NotFound);
-    introduce(&shop, SECRET, grace()).await.expect(201);
+    shop.guest_order(SECRET, "k", things(1)).await.problem(Kind::NotFound);
+    shop.introduce(SECRET, grace()).await.expect(201);
     expire(&shop).await;
-    order(&shop, SECRET, "k", things(1)).await.problem(Kind::NotFound);
+    shop.guest_order(SECRET, "k", things(1)).await.problem(Kind::NotFound);
     assert_eq!(shop.available("thing").await, 10);
-    introduce(&shop, SECRET, json!({ "email": "other@example.com", "name": "Grace" })).await.expect(201);
-    order(&shop, SECRET, "k", things(1)).await.expect(201);
+    shop.introduce(SECRET, json!({ "email": "other@example.com", "name": "Grace" })).await.expect(201);
+    shop.guest_order(SECRET, "k", things(1)).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
     // The transaction is about the guest.
     let guest = json!({ "orderId": ID });
-    let reply = shop
-        .overtaken(&guest, "TransactWriteItems", order(&shop, SECRET, "k", things(1)), async || expire(&shop).await);
+    let reply = shop.overtaken(&guest, "TransactWriteItems", shop.guest_order(SECRET, "k", things(1)), async || {
+        expire(&shop).await
+    });
     reply.await.problem(Kind::NotFound);
     assert_eq!(shop.available("thing").await, 10);
 }
@@ -174,7 +165,7 @@ async fn a_guests_order_never_waits_in_the_queue() {
     .await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
     let headers = [("guest-secret", SECRET), ("idempotency-key", "k"), ("prefer", "respond-async")];
     let orders = format!("/guests/{ID}/orders");
     let send = async || shop.nobody().send(Method::POST, &orders, &headers, Some(things(1).to_string())).await;
@@ -184,33 +175,33 @@ async fn a_guests_order_never_waits_in_the_queue() {
     }
     // An environment believes the length of the queue for a second.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
-    order(&shop, SECRET, "late", things(1)).await.problem(Kind::Throttled);
+    shop.guest_order(SECRET, "late", things(1)).await.problem(Kind::Throttled);
     assert_eq!(send().await.expect(201), placed, "an order that is placed is there");
     shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
-    order(&shop, SECRET, "no capacity", things(1)).await.problem(Kind::Throttled);
+    shop.guest_order(SECRET, "no capacity", things(1)).await.problem(Kind::Throttled);
     assert_eq!(shop.queued().await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_with_orders_is_history() {
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    introduce(&shop, OTHER_SECRET, grace()).await.expect(201);
-    order(&shop, SECRET, "k", things(1)).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
+    shop.introduce(OTHER_SECRET, grace()).await.expect(201);
+    shop.guest_order(SECRET, "k", things(1)).await.expect(201);
     let other = Shop::open().await;
     let source = copied(&shop, &other).await;
     let file = exported(&other).await;
     assert_eq!(file.lines().filter(|line| line.contains(r#""type":"guest""#)).count(), 1, "the other one expires");
     assert_eq!(imported(&other, &source, &open()).await.0.new, 0);
-    order(&other, SECRET, "again", things(1)).await.expect(201);
+    other.guest_order(SECRET, "again", things(1)).await.expect(201);
 }
 
 #[tokio::test]
 async fn neither_the_table_nor_the_log_has_the_secret() {
     let (log, _logging) = Log::begin();
     let shop = shop().await;
-    introduce(&shop, SECRET, grace()).await.expect(201);
-    let placed = order(&shop, SECRET, "k", things(1)).await.expect(201);
+    shop.introduce(SECRET, grace()).await.expect(201);
+    let placed = shop.guest_order(SECRET, "k", things(1)).await.expect(201);
     ask(&shop, SECRET, Method::GET, &path(&placed)).await.expect(200);
     ask(&shop, &SECRET[1..], Method::GET, &path(&placed)).await.problem(Kind::Validation);
     let kept = format!("{:?}{}", shop.dump().await, log.take());

@@ -6,7 +6,7 @@ use http_api::{RouteFunction, Scope};
 use key_schema::access::{Access, Action, GUESTS, leading_keys};
 use key_schema::entity::{Discount, GiftCard, Guest};
 use key_schema::layout::Layout;
-use shop::set_everywhere;
+use shop::{guest_id, set_everywhere};
 
 use crate::prelude::*;
 
@@ -26,14 +26,12 @@ impl<'a> Stranger<'a> {
     async fn come(shop: &'a Shop, number: usize) -> Self {
         let secret = format!("{number:0>10}{}", "A".repeat(33));
         let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
-        let guest = crate::guests::introduce(shop, &secret, guest).await.expect(201);
-        Self { shop, secret, id: guest["guestId"].as_str().expect("an id").to_owned() }
+        shop.introduce(&secret, guest).await.expect(201);
+        Self { shop, id: guest_id(&secret), secret }
     }
 
     async fn order(&self, key: &str, body: Value) -> Reply {
-        let headers = [("guest-secret", self.secret.as_str()), ("idempotency-key", key)];
-        let path = format!("/guests/{}/orders", self.id);
-        self.shop.nobody().send(Method::POST, &path, &headers, Some(body.to_string())).await
+        self.shop.guest_order(&self.secret, key, body).await
     }
 }
 
@@ -50,7 +48,11 @@ async fn all_want_one(shop: &Shop, code: Option<&str>) -> usize {
         body["discountCode"] = json!(code);
     }
     let orders = join_all(strangers.iter().map(|stranger| stranger.order("k", body.clone()))).await;
-    orders.iter().filter(|order| order.status == 201).count()
+    let placed = orders.iter().filter(|order| order.status == 201).count();
+    for refused in orders.into_iter().filter(|order| order.body["type"] == "/problems/out-of-stock") {
+        assert_eq!(refused.body["available"], 0, "what guests may not have is told to none");
+    }
+    placed
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,6 +60,8 @@ async fn guests_at_once_hold_exactly_their_share_of_a_product_and_customers_have
     for cells in [1, 4] {
         let shop = Shop::with_ada().await;
         shop.create("thing", json!({ "stock": 10, "cells": cells })).await;
+        let refused = Stranger::come(&shop, 40).await.order("k", things(11)).await.problem(Kind::OutOfStock);
+        assert_eq!(refused["available"], SHARE, "{refused}");
         let mut placed = all_want_one(&shop, None).await;
         // Some of them may have met the others for too long.
         for number in 20..24 {
@@ -100,12 +104,13 @@ async fn a_guest_has_a_lower_cap_fewer_lines_and_can_be_switched_off() {
     stranger.order("k", json!({ "lines": lines })).await.problem(Kind::TooLarge);
     let placed = stranger.order("k", things(20)).await.expect(201);
 
-    let closed = Shop::open_with(|template| set_everywhere(template, "GUESTS", "false")).await;
+    let closed = shop.beside(|template| set_everywhere(template, "GUESTS", "false")).await;
     let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
-    crate::guests::introduce(&closed, &stranger.secret, guest).await.problem(Kind::Forbidden);
+    closed.introduce(&stranger.secret, guest).await.problem(Kind::Forbidden);
     let stranger = Stranger { shop: &closed, ..stranger };
-    stranger.order("k", things(1)).await.problem(Kind::Forbidden);
-    assert!(placed["orderId"].is_string());
+    stranger.order("new", things(1)).await.problem(Kind::Forbidden);
+    assert_eq!(stranger.order("k", things(20)).await.expect(201), placed, "what was placed is there");
+    stranger.order("k", things(1)).await.problem(Kind::IdempotencyKeyReused);
 }
 
 fn accesses(route: &RouteFunction) -> impl Iterator<Item = &'static Access> {

@@ -75,7 +75,7 @@ pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<Ti
     let age = delivered.last().map(age).unwrap_or_default();
 
     let mut batch = counting::Batch::new(delivered.iter_mut().map(record).collect(), hint);
-    batch = batch.with_most_counters(counter.most_counters());
+    batch = batch.with_most_counters(counter.most_counters()).in_zone(counter.zone.clone());
     let outcome = counter.count(&shard, &mut batch, &delivered, &mut known, Budget::of(time)).await;
 
     let Progress { applied, skipped, given_up, steps, parked } = batch.progress();

@@ -22,7 +22,7 @@ use key_schema::entity::{
     CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation, StreamCheckpoint,
 };
 use key_schema::layout::{COUNTS_PARKED, ORDER_BY_ID, ORDERS_OF_CUSTOMER, ORDERS_OF_PRODUCT, ORDERS_OF_STATUS};
-use key_schema::value::{Day, Days, Timestamp};
+use key_schema::value::{Day, Days, Timestamp, Zone};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
 use table::{Budget, ProductShards, StatusShards, Writer};
@@ -72,6 +72,8 @@ pub struct Reconciler {
     product_shards: ProductShards,
     /// A change that is older than this is counted, or lost forever.
     settle_seconds: u32,
+    /// The zone of the days: the variable `TIME_ZONE`.
+    zone: Zone,
 }
 
 impl FromEnvironment for Reconciler {
@@ -83,6 +85,7 @@ impl FromEnvironment for Reconciler {
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
             settle_seconds: environment.number("SETTLE_SECONDS", 0..=7 * 24 * 60 * 60)?,
+            zone: environment.parsed("TIME_ZONE")?,
         })
     }
 }
@@ -155,13 +158,13 @@ impl Reconciler {
         ]);
         done
     }
-}
 
-/// Emits how long ago the last day ended up to which everything is compared. Every scheduled invocation emits that, also
-/// one with nothing to compare.
-fn report_age(compared_up_to: Day) {
-    let ended = Days::new(compared_up_to, compared_up_to.plus(1)).map(|days| days.moments());
-    let ended = ended.ok().and_then(|moments| moments.from().map(|moment| moment.as_second())).unwrap_or_default();
-    let age = u64::try_from(Timestamp::now().as_second() - ended).unwrap_or(0);
-    lambda::metrics(&[("ComparedUpToAge", Measure::Seconds(age))]);
+    /// Emits how long ago the last day ended up to which everything is compared. Every scheduled invocation emits that, also
+    /// one with nothing to compare.
+    fn report_age(&self, compared_up_to: Day) {
+        let ended = self.zone.moments(compared_up_to, compared_up_to.plus(1));
+        let ended = ended.from().map(|moment| moment.as_second()).unwrap_or_default();
+        let age = u64::try_from(Timestamp::now().as_second() - ended).unwrap_or(0);
+        lambda::metrics(&[("ComparedUpToAge", Measure::Seconds(age))]);
+    }
 }

@@ -5,7 +5,7 @@ mod page;
 use http_api::{Answer, Caller, Example, Html, Kind, Path, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ORDER_BY_ID;
-use key_schema::value::{Invalid, OrderId, Zone};
+use key_schema::value::{OrderId, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Reader};
 
@@ -30,10 +30,9 @@ pub struct Seller {
 impl FromEnvironment for Seller {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let lines = environment.declared("SELLER")?.unwrap_or_default().split('|').map(str::trim);
-        let zone = environment.required("TIME_ZONE")?.parse();
         Ok(Self {
             lines: lines.filter(|line| !line.is_empty()).map(str::to_owned).collect(),
-            zone: zone.map_err(|why: Invalid| Misconfigured::Invalid(format!("TIME_ZONE: {why}")))?,
+            zone: environment.parsed("TIME_ZONE")?,
         })
     }
 }

@@ -10,7 +10,7 @@ use key_schema::value::Days;
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/totals", Scope::Admin)
-    .summary("The totals of the orders placed on each day of a range.")
+    .summary("The totals of the orders placed on each day of a range. Days are those of the shop's time zone.")
     .limit(10, 20)
     .access(&[Access::batch_get::<DayTotals>()])
     .example(Example::at("09:58:00").query("from=2026-11-01&to=2026-12-01"));

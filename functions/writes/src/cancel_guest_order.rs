@@ -10,7 +10,7 @@ use crate::cancel_order::{self, CancelRequest};
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/cancellation", Scope::Public)
     .summary("Cancel an order of a guest, or some units of it, like that of a customer.")
     .limit(5, 10)
-    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::TooFewUnits])
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
     .access(ordering::CANCEL_UNITS)
     .example(

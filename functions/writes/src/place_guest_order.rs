@@ -1,9 +1,15 @@
 //! `POST /guests/{guestId}/orders`: places an order of a guest.
 
 use http_api::{Answer, Example, Json, Kind, OwnGuest, Problem, Replayable, Route, Scope};
-use key_schema::value::IdempotencyKey;
-use ordering::{Basket, Guests, MOST_GUEST_LINES, NewOrder, OrderRequest, Orders, PlacingOutcome, WaitingRoom};
+use key_schema::entity::NewAddress;
+use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money};
+use ordering::{
+    Basket, GuestOrders, Guests, MOST_GUEST_LINES, NewOrder, OrderRequest, PlacingOutcome, RequestedLine, ShipTo,
+    WaitingRoom,
+};
+use serde::Deserialize;
 use table::Budget;
+use utoipa::ToSchema;
 
 use crate::guests::are_served;
 use crate::place_order::{self, Placed};
@@ -11,19 +17,8 @@ use crate::place_order::{self, Placed};
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .summary("Place an order of a guest: at most 10 lines. The guest's first order keeps the guest for good.")
     .limit(2, 4)
-    .refuses(&[
-        Kind::Forbidden,
-        Kind::NotFound,
-        Kind::OpenUnits,
-        Kind::OutOfStock,
-        Kind::ProductRecalled,
-        Kind::PriceChanged,
-        Kind::NotShipped,
-        Kind::DiscountInvalid,
-        Kind::DiscountExhausted,
-        Kind::GiftCardInvalid,
-        Kind::GiftCardBalance,
-    ])
+    .refuses(place_order::REFUSES)
+    .refuses(&[Kind::Forbidden])
     .access(ordering::PLACE)
     .access(ordering::PLACE_FOR_GUEST)
     .grants(&[ordering::SEE_WAITING_ROOM, ordering::READ_TAX_SECRET])
@@ -36,38 +31,89 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
             .body(r#"{"lines": [{"productId": "espresso-cup", "quantity": 2}]}"#),
     );
 
+/// An order as a guest sends it.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewGuestOrder {
+    /// The products to buy: 1 to 10 lines, each with a different product.
+    #[schema(min_items = 1, max_items = 10)]
+    lines: Vec<RequestedLine>,
+    /// A discount code. An order with several has `discountCodes` instead.
+    discount_code: Option<DiscountCode>,
+    /// The gift cards to pay with, in this order. The bank card pays the rest. At most 4.
+    #[serde(default)]
+    #[schema(max_items = 4)]
+    gift_cards: Vec<GiftCardCode>,
+    /// The total that the guest was shown. If the order comes to another total, it is refused.
+    expected_total: Option<Money>,
+    /// The most that may be charged to the bank card.
+    max_card_amount: Option<Money>,
+    /// The address to which the order is shipped. If the shop has shipping rates, an order with an address pays for its
+    /// shipping.
+    #[schema(value_type = Option<NewAddress>)]
+    ship_to: Option<ShipTo>,
+    /// The discount codes, at most 3, instead of `discountCode`.
+    #[serde(default)]
+    #[schema(max_items = 3)]
+    discount_codes: Vec<DiscountCode>,
+}
+
+/// A guest has no cart, and does not pay later.
+impl From<NewGuestOrder> for NewOrder {
+    fn from(order: NewGuestOrder) -> Self {
+        let NewGuestOrder {
+            lines,
+            discount_code,
+            gift_cards,
+            expected_total,
+            max_card_amount,
+            ship_to,
+            discount_codes,
+        } = order;
+        let (pay_later, cart) = (false, None);
+        Self {
+            lines,
+            discount_code,
+            gift_cards,
+            expected_total,
+            max_card_amount,
+            pay_later,
+            ship_to,
+            cart,
+            discount_codes,
+        }
+    }
+}
+
 /// A guest's order never waits in the queue: the queue is of customers, and its length opens the waiting room. While
-/// customers wait, and while there is no capacity, the guest is asked to come again.
+/// customers wait, and while there is no capacity, the guest is asked to come again. A shop that serves guests no more still
+/// answers the repetition of a request whose order it has placed.
 pub async fn handle(
-    (orders, waiting_room, guests): (Orders, WaitingRoom, Guests),
+    (GuestOrders(orders), waiting_room, guests): (GuestOrders, WaitingRoom, Guests),
     guest: OwnGuest,
     key: IdempotencyKey,
-    Json(order): Json<NewOrder>,
+    Json(order): Json<NewGuestOrder>,
     budget: Budget,
 ) -> Answer<Placed> {
-    are_served(guests)?;
     let customer = guest.caller()?.id;
-    if order.pay_later {
-        return Err(Problem::invalid("payLater: only customers with an account may pay later"));
-    }
-    if order.cart.is_some() {
-        return Err(Problem::invalid("cart: guests have no carts"));
-    }
     if order.lines.len() > MOST_GUEST_LINES {
         return Err(Problem::new(Kind::TooLarge, format!("lines: an order of a guest has at most {MOST_GUEST_LINES}")));
     }
     let under = format!("/guests/{customer}");
-    let basket = Basket::try_from(order).map_err(place_order::not_a_basket)?;
+    let basket = Basket::try_from(NewOrder::from(order)).map_err(place_order::not_a_basket)?;
     let request = OrderRequest { customer, key, basket };
-    let outcome = match waiting_room.wait(&request.basket).await {
-        Some(_) => orders.placed_before(&request, budget).await?,
-        None => Some(orders.place(&request, budget).await?),
+    let is_welcome = guests.0 && waiting_room.wait(&request.basket).await.is_none();
+    let outcome = if is_welcome {
+        Some(orders.place_unless_crowded(&request, budget).await?)
+    } else {
+        orders.placed_before(&request, budget).await?
     };
     match outcome {
         Some(PlacingOutcome::Placed(order)) => Ok(place_order::placed(order, &under, Replayable::first)),
         Some(PlacingOutcome::Replayed(order)) => Ok(place_order::placed(order, &under, Replayable::again)),
         Some(PlacingOutcome::Rejected(rejection)) => Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => Err(untaxed.into()),
-        _ => Err(Problem::throttled("customers wait in the queue, or there is no capacity")),
+        _ => are_served(guests)
+            .and_then(|()| Err(Problem::throttled("customers wait in the queue, or there is no capacity"))),
     }
 }

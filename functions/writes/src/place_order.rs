@@ -15,7 +15,7 @@ use table::{Budget, Error};
 
 use crate::quote_basket::pay_later_is_offered;
 
-/// The problems of an order that cannot be placed.
+/// The problems of an order that cannot be placed, whoever orders.
 pub(crate) const REFUSES: &[Kind] = &[
     Kind::NotFound,
     Kind::OpenUnits,
@@ -23,7 +23,6 @@ pub(crate) const REFUSES: &[Kind] = &[
     Kind::ProductRecalled,
     Kind::PriceChanged,
     Kind::NotShipped,
-    Kind::CartChanged,
     Kind::DiscountInvalid,
     Kind::DiscountExhausted,
     Kind::GiftCardInvalid,
@@ -47,6 +46,7 @@ pub(crate) const READERS_OF_ORDERS: &[&str] = &[
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
     .refuses(REFUSES)
+    .refuses(&[Kind::CartChanged])
     .access(ordering::PLACE)
     .access(ordering::PLACE_FOR_CUSTOMER)
     .access(&[Access::put::<QueuedOrder>()])

@@ -1,6 +1,6 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
-use http_api::{Answer, Caller, CodeUseView, Example, Json, Problem, QuoteView, QuotedPaymentView, Route, Scope};
+use http_api::{Answer, Caller, CodeUseView, Example, Json, Kind, Problem, QuoteView, QuotedPaymentView, Route, Scope};
 use ordering::{Basket, NewOrder, NotQuoted, PayLater, Quote, Quotes};
 use table::Budget;
 
@@ -10,6 +10,7 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .summary("Answer what an order would cost, without placing it.")
     .limit(20, 40)
     .refuses(REFUSES)
+    .refuses(&[Kind::CartChanged])
     .access(ordering::QUOTE)
     .grants(&[ordering::READ_TAX_SECRET])
     .example(Example::at("09:34:30").body(

@@ -10,7 +10,7 @@ use crate::start_payment::{self, Start};
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/payment", Scope::Public)
     .summary("Start the card payment of a guest's order, or resume it, like that of a customer's order.")
     .limit(10, 20)
-    .refuses(&[Kind::NotFound, Kind::NotPlaced, Kind::InvalidTransition, Kind::AmountTooSmall])
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::START_PAYMENT)
     .access(ordering::OBSERVE_PAYMENT)
     .grants(&[payments::READ_SECRET])

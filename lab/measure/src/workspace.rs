@@ -65,6 +65,7 @@ pub(crate) fn operator_of(dynamodb_url: &str, table: &str) -> Environment {
         ("AWS_SECRET_ACCESS_KEY", OPERATOR),
         ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_url),
         ("TABLE_NAME", table),
+        ("TIME_ZONE", "UTC"),
     ];
     Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
 }

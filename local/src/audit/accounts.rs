@@ -10,7 +10,7 @@ use key_schema::entity::{
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Index, Item, Key, Stored as _};
 use key_schema::value::{
-    Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp,
+    Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp, Zone,
 };
 use table::read_item;
 
@@ -21,6 +21,8 @@ use super::{Breach, Report};
 /// Everything read so far that is still needed.
 pub(super) struct Accounts {
     pub(super) horizon: Timestamp,
+    /// The zone in whose days orders are counted.
+    pub(super) zone: Zone,
     pub(super) report: Report,
     /// Orders with parts that are not read yet.
     pub(super) orders: BTreeMap<OrderId, Parts>,
@@ -86,9 +88,10 @@ pub(super) struct Taken {
 }
 
 impl Accounts {
-    pub(super) fn new(horizon: Timestamp) -> Self {
+    pub(super) fn new(horizon: Timestamp, zone: Zone) -> Self {
         Self {
             horizon,
+            zone,
             report: Report::default(),
             orders: BTreeMap::new(),
             products: BTreeMap::new(),
@@ -319,7 +322,7 @@ impl Accounts {
             self.hold(format!("discount {code}"), -1);
         }
         self.count(Aggregate::Customer(order.customer_id.clone()), order, &[]);
-        self.count(Aggregate::Day(order.placed_at.day()), order, lines);
+        self.count(Aggregate::Day(self.zone.day(order.placed_at)), order, lines);
         for line in lines {
             self.count(Aggregate::Product(line.product_id.clone()), order, std::slice::from_ref(line));
         }
@@ -332,7 +335,7 @@ impl Accounts {
     fn count(&mut self, aggregate: Aggregate, order: &Order, lines: &[OrderLine]) {
         let horizon = self.horizon;
         let bounds = self.bounds.entry(aggregate).or_insert_with_key(|key| Bounds::new(key.clone(), horizon));
-        bounds.add(order, lines);
+        bounds.add(order, lines, &self.zone);
     }
 }
 

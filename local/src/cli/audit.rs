@@ -28,6 +28,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LAYOUT", default_value = "v1")]
     layout: Layout,
 
+    /// The shop's TimeZone, whose days are counted
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    time_zone: String,
+
     /// Changes before this time must be counted [default: six and a half hours ago]
     #[arg(long, value_name = "TIME")]
     counted_until: Option<Timestamp>,
@@ -36,7 +40,11 @@ pub(super) struct Arguments {
 /// Reads the table, checks it, and prints each breach.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let horizon = arguments.counted_until.unwrap_or_else(|| Timestamp::now().minus_seconds(SETTLE_SECONDS));
-    let variables = [("TABLE_NAME", arguments.table.clone()), ("TABLE_LAYOUT", arguments.layout.to_string())];
+    let variables = [
+        ("TABLE_NAME", arguments.table.clone()),
+        ("TABLE_LAYOUT", arguments.layout.to_string()),
+        ("TIME_ZONE", arguments.time_zone.clone()),
+    ];
     let environment = Environment::of_process().with(variables.map(|(name, value)| (name.to_owned(), value)));
     let bar = item_bar()?;
     let report = audit(&environment, horizon, |items| bar.set_position(items)).await;

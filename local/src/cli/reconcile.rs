@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DAY")]
     from: Option<jiff::civil::Date>,
 
-    /// The day after the last one [default: tomorrow]
+    /// The day after the last one [default: the day after tomorrow, so that today is among them in every zone]
     #[arg(long, value_name = "DAY")]
     to: Option<jiff::civil::Date>,
 
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let from = arguments.from.unwrap_or(today.saturating_sub(jiff::Span::new().days(7)));
-    let to = arguments.to.unwrap_or(today.saturating_add(jiff::Span::new().days(1)));
+    let to = arguments.to.unwrap_or(today.saturating_add(jiff::Span::new().days(2)));
     let mut event = json!({ "from": from.to_string(), "to": to.to_string(), "repair": arguments.repair });
 
     let stack = Stack::at(arguments.port)?;

@@ -42,13 +42,17 @@ pub(super) struct Arguments {
     #[arg(long, requires = "table", conflicts_with = "counts")]
     bus: Option<String>,
 
+    /// The shop's TimeZone, whose days are counted
+    #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "counts")]
+    time_zone: String,
+
     #[command(flatten)]
     place: Place,
 }
 
 /// Processes them, and fails if some could not be processed.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    let Arguments { files, counts, queue, bucket, bus, place } = arguments;
+    let Arguments { files, counts, queue, bucket, bus, time_zone, place } = arguments;
     ensure!(*counts || bus.is_some() || !place.is_deployed(), "--table needs --bus: the output OrderEventsName");
     ensure!(
         !files.is_empty() || queue.is_some() || bucket.is_some() || !place.is_deployed(),
@@ -56,8 +60,12 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     );
     let found = (!files.is_empty()).then(|| read(files)).transpose()?;
     let bus = bus.iter().map(|bus| ("EVENT_BUS".to_owned(), bus.clone()));
-    let mut processor =
-        Processor { environment: place.environment(&[]).await?.with(bus), counts: *counts, total: Total::default() };
+    let variables = bus.chain([("TIME_ZONE".to_owned(), time_zone.clone())]);
+    let mut processor = Processor {
+        environment: place.environment(&[]).await?.with(variables),
+        counts: *counts,
+        total: Total::default(),
+    };
     let outcome = if let Some(found) = found {
         processor.take(found).await
     } else {

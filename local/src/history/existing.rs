@@ -5,11 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, Guest, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
+    Customer, Discount, EmailClaim, GiftCard, Guest, OrderLine, OrderStatus, Payment, Product, ProductDescription,
+    UsernameClaim,
 };
 use key_schema::layout::{Consistency, IMPORTED_INVOICE_BY_ID, InOrder, Key, ORDER_BY_ID, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use lambda::Budget;
+use ordering::MOST_LINES;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use stock::ReadMode;
@@ -20,7 +22,7 @@ use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::laws::{Circumstances, Placeable};
 use super::order_record::{CodeRecord, OrderRecord};
 use super::record::{CustomerRecord, GuestRecord, ProductRecord, Record};
-use super::write::Transaction;
+use super::write::{Transaction, item};
 
 /// The answer of the table about a record.
 pub(super) enum Existing {
@@ -151,7 +153,12 @@ impl References {
             Ok(_) => return Ok(refused(&reasons)),
             Err(more) => return Ok(refused(&[reasons, more].concat())),
         };
-        if let Some(found) = read_order(reader, &record.order_id).await? {
+        if placeable.whole.lines.len() > MOST_LINES {
+            let items = reader.collection(&ORDER_BY_ID.ask(&record.order_id)).await?;
+            if items.iter().any(|item| matches!(item, InOrder::Order(_))) {
+                return continued(&placeable, items, with);
+            }
+        } else if let Some(found) = read_order(reader, &record.order_id).await? {
             return Ok(same_if(found == of(&placeable)));
         }
         let invoice = &placeable.whole.invoice.invoice_id;
@@ -293,6 +300,29 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
         }
     }
     Ok(if reasons.is_empty() { Existing::Absent(transaction) } else { refused(&reasons) })
+}
+
+/// A long order whose header is in the table. An interrupted import may not have written all of its lines.
+fn continued(placeable: &Placeable, mut items: Vec<InOrder>, with: &Circumstances) -> Result<Existing, Error> {
+    let is_there = |line: &OrderLine, items: &[InOrder]| {
+        items.iter().any(|item| matches!(item, InOrder::OrderItem(there) if there.line.product_id == line.product_id))
+    };
+    let lines = placeable.whole.lines.iter();
+    let missing: Vec<_> = lines.filter(|line| !is_there(line, &items)).cloned().collect();
+    items
+        .extend(missing.iter().map(|line| InOrder::OrderItem(item(&placeable.whole.order, line, with.product_shards))));
+    let due = due_since(&items);
+    let is_same = match InOrder::assemble(items) {
+        Ok(Some(OrderState::Placed(mut whole))) => {
+            whole.lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+            OrderRecord::of(&whole, due) == of(placeable)
+        }
+        _ => false,
+    };
+    Ok(match (is_same, missing.is_empty()) {
+        (true, false) => Existing::Absent(Transaction::of_lines(placeable, &missing, with.product_shards)?),
+        (is_same, _) => same_if(is_same),
+    })
 }
 
 /// The order in the table, as a record.

@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,23 +19,22 @@ use futures_util::{StreamExt as _, stream};
 use key_schema::entity::{EmailClaim, InvoiceCounter, Migration, Phase, UsernameClaim};
 use key_schema::layout::{Consistency, Stored as _};
 use key_schema::value::{InvoiceNumber, InvoiceSeries, Timestamp};
-use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
+use lambda::{Budget, Environment, FromEnvironment as _};
 use table::{
     Cause, Commit, Condition, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, Write, WriteUnits, Writer,
 };
 use tokio::sync::Mutex as AsyncMutex;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use super::existing::{Existing, References};
 use super::input::{self, Line, Lines};
 use super::laws::Circumstances;
 use super::record::Record;
 use super::write::Transaction;
+use crate::scan::patiently;
 
 /// The number of records that are read or written at once.
 const AT_ONCE: usize = 16;
-/// The number of attempts for one record. They take about a minute if DynamoDB throttles all of them.
-const ATTEMPTS: u32 = 10;
 /// The longest time for which a table counts as one that does not migrate. Functions use a phase for the same time.
 const PHASE_LIFETIME: Duration = Duration::from_secs(2);
 /// The time for the retries of one request.
@@ -221,23 +221,18 @@ impl Importer {
 
     /// Places a record, and tries again if DynamoDB throttles or does not answer.
     async fn place(&self, record: &Record) -> Result<Placement> {
-        let mut attempt = 0;
-        let mut was_sent = false;
-        loop {
-            let outcome = match self.phase_of_an_unknown_migration().await {
-                Ok(Phase::First) => self.try_to_place(record, &mut was_sent).await,
-                Ok(phase) => bail!("the table migrates to another one, phase {phase}: name both with --next-table"),
-                Err(error) => Err(error),
-            };
-            match outcome {
-                Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
-                    attempt += 1;
-                    sleep(Duration::from_millis(50 << attempt)).await;
-                }
-                // The transaction of an earlier attempt was not answered, and had been done.
-                Ok(Placement::Same) if was_sent => return Ok(Placement::New),
-                outcome => return Ok(outcome?),
+        let was_sent = AtomicBool::new(false);
+        let placed = patiently(|| async {
+            match self.phase_of_an_unknown_migration().await? {
+                Phase::First => self.try_to_place(record, &was_sent).await.map(Ok),
+                phase => Ok(Err(phase)),
             }
+        });
+        match placed.await? {
+            // The transaction of an earlier attempt was not answered, and had been done.
+            Ok(Placement::Same) if was_sent.into_inner() => Ok(Placement::New),
+            Ok(placement) => Ok(placement),
+            Err(phase) => bail!("the table migrates to another one, phase {phase}: name both with --next-table"),
         }
     }
 
@@ -258,7 +253,7 @@ impl Importer {
         Ok(phase)
     }
 
-    async fn try_to_place(&self, record: &Record, was_sent: &mut bool) -> Result<Placement, Error> {
+    async fn try_to_place(&self, record: &Record, was_sent: &AtomicBool) -> Result<Placement, Error> {
         let budget = Budget::of(BUDGET);
         // A second round only compares: another import has written the record since the first one.
         for _ in 0..2 {
@@ -273,13 +268,13 @@ impl Importer {
                     None => self.now_known(record),
                 });
             }
-            let outcome = self.write_with_number(transaction.clone(), record, budget).await;
-            *was_sent |= matches!(outcome, Err(Error::Unanswered(_)));
+            let outcome = self.write_all(transaction.clone(), record, budget).await;
+            was_sent.fetch_or(matches!(outcome, Err(Error::Unanswered(_))), Ordering::Relaxed);
             match outcome? {
                 Commit::Done => return Ok(self.now_known(record)),
                 Commit::Cancelled(causes) => {
                     // Nothing is written. An attempt that was done would have shown itself in the header.
-                    *was_sent = false;
+                    was_sent.store(false, Ordering::Relaxed);
                     if let Some(reason) = transaction.refusal(&causes) {
                         return Ok(Placement::Refused(reason));
                     }
@@ -289,7 +284,23 @@ impl Importer {
         Err(Error::contention("the record appears and disappears"))
     }
 
-    /// Writes a record. The transaction of an order with a number raises the counter of the number's series to it, so that
+    /// Writes a record: its transaction, and then the lines that come after it. If another import has written one of these,
+    /// it is there.
+    async fn write_all(&self, transaction: Transaction, record: &Record, budget: Budget) -> Result<Commit, Error> {
+        let later = transaction.later.clone();
+        if !transaction.writes.is_empty() {
+            let outcome = self.write_with_number(transaction, record, budget).await?;
+            if !outcome.is_done() {
+                return Ok(outcome);
+            }
+        }
+        for line in later {
+            self.write(vec![line], budget).await?;
+        }
+        Ok(Commit::Done)
+    }
+
+    /// Writes a transaction. That of an order with a number raises the counter of the number's series to it, so that
     /// no invoice gets the number again, and an order that is refused leaves no gap.
     async fn write_with_number(
         &self,
@@ -298,7 +309,7 @@ impl Importer {
         budget: Budget,
     ) -> Result<Commit, Error> {
         let number = if let Record::Order(order) = record { order.invoice_number.clone() } else { None };
-        let Some(InvoiceNumber { series, place }) = number else { return self.write(&transaction, budget).await };
+        let Some(InvoiceNumber { series, place }) = number else { return self.write(transaction.writes, budget).await };
         let mut counters = self.counters.lock().await;
         let last = if let Some(last) = counters.get(&series) {
             *last
@@ -311,13 +322,13 @@ impl Importer {
             counters.insert(series, last);
             // A counter never falls.
             drop(counters);
-            return self.write(&transaction, budget).await;
+            return self.write(transaction.writes, budget).await;
         }
         // Nobody else raises it, unless the shop is in use.
         counters.remove(&series);
         let is_lower = Condition::new("attribute_not_exists(#last) OR #last < :raised").value(":raised", place)?;
         transaction.writes.push(Write::set(&InvoiceCounter { series: series.clone(), last: place }, is_lower)?);
-        match self.write(&transaction, budget).await? {
+        match self.write(transaction.writes, budget).await? {
             Commit::Done => {
                 counters.insert(series, place);
                 Ok(Commit::Done)
@@ -337,10 +348,10 @@ impl Importer {
     }
 
     /// Writes, no faster than the option allows.
-    async fn write(&self, transaction: &Transaction, budget: Budget) -> Result<Commit, Error> {
+    async fn write(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let meter = Meter::default();
         // Two units for each item of a transaction.
-        let estimate = 2.0 * f64::from(u8::try_from(transaction.writes.len()).unwrap_or(u8::MAX));
+        let estimate = 2.0 * f64::from(u8::try_from(writes.len()).unwrap_or(u8::MAX));
         if let Some(bucket) = &self.bucket {
             let start = {
                 let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -350,7 +361,7 @@ impl Importer {
             };
             sleep_until(self.began + start).await;
         }
-        let outcome = self.writer.clone().metered(&meter).write_all(transaction.writes.clone(), budget).await;
+        let outcome = self.writer.clone().metered(&meter).write_all(writes, budget).await;
         let consumed = meter.take();
         if let Some(bucket) = &self.bucket {
             let most = consumed.indexes.values().copied().fold(consumed.table, f64::max);

@@ -15,6 +15,9 @@ use super::order_record::{AllowanceRecord, CardRecord, OrderRecord};
 use super::record::{past, require};
 use crate::audit;
 
+/// The most lines of an order that is over. No request changes all of them at once.
+const MOST_PAST_LINES: usize = 200;
+
 /// An order as it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placeable {
@@ -58,16 +61,18 @@ impl OrderRecord {
     }
 
     fn check_lines(&self, reasons: &mut Vec<String>) {
-        let count = self.lines.len();
-        require(reasons, (1..=MOST_LINES).contains(&count), || format!("lines: {count}, must be 1 to {MOST_LINES}"));
-        let mut seen = BTreeSet::new();
+        let (count, status) = (self.lines.len(), self.status);
+        let most = if status.is_terminal() { MOST_PAST_LINES } else { MOST_LINES };
+        let range = || format!("lines: {count}, must be 1 to {most} of an order that is {status}");
+        require(reasons, (1..=most).contains(&count), range);
         for line in &self.lines {
             let product = &line.product_id;
-            require(reasons, seen.insert(product), || format!("lines: {product} is in two lines"));
             require(reasons, line.unit_price.currency() == self.total.currency(), || {
                 format!("lines: {product} has the price {}, the total is {}", line.unit_price, self.total)
             });
         }
+        let credits = self.credits.len();
+        require(reasons, credits <= MOST_LINES, || format!("credits: {credits}, must be at most {MOST_LINES}"));
         let mut credited = BTreeSet::new();
         for units in &self.credits {
             let (product, quantity) = (&units.product_id, units.quantity.get());
@@ -172,8 +177,9 @@ impl OrderRecord {
             require(reasons, is_received == one.amount.is_some(), || format!("returns: amount of {id}"));
             let is_ordered = one.lines.iter().all(|units| self.ordered(&units.product_id) > 0);
             let products: BTreeSet<_> = one.lines.iter().map(|units| units.product_id.as_str()).collect();
-            require(reasons, is_ordered && !products.is_empty() && products.len() == one.lines.len(), || {
-                format!("returns: the lines of {id} must be some of the order's, each once")
+            let is_some = (1..=MOST_LINES).contains(&one.lines.len());
+            require(reasons, is_ordered && is_some && products.len() == one.lines.len(), || {
+                format!("returns: the lines of {id} must be 1 to {MOST_LINES} of the order's, each once")
             });
         }
     }

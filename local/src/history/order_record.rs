@@ -30,12 +30,13 @@ pub(super) struct OrderRecord {
     /// The number of times the order was written.
     #[serde(default = "one")]
     pub version: u64,
-    /// 1 to 40 lines, each with a different product.
-    #[schema(min_items = 1, max_items = 40)]
+    /// 1 to 200 lines of an order that is `DELIVERED` or `CANCELLED`, 1 to 40 of another one. The lines of one product
+    /// become one line.
+    #[schema(min_items = 1, max_items = 200)]
     pub lines: Vec<LineRecord>,
     /// The amount that the discount codes took off. If absent: nothing.
     pub discount: Option<Money>,
-    /// The discount codes, in the order in which they applied. Their amounts add up to the discount. At most 3.
+    /// The discount codes, in the order in which they applied. Their amounts add up to at most the discount. At most 3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 3)]
     pub codes: Vec<CodeRecord>,
@@ -69,8 +70,9 @@ pub(super) struct OrderRecord {
     pub cancellation: Option<CancellationRecord>,
     /// Only if the status is `DELIVERED`.
     pub delivered_at: Option<Timestamp>,
-    /// The units that were cancelled or returned while the rest of the order went on.
+    /// The units that were cancelled or returned while the rest of the order went on. At most 40 products.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 40)]
     pub credits: Vec<UnitsRecord>,
     /// The money that was given back without units, the oldest first. At most 20, and one for shipping.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

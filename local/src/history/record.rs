@@ -176,7 +176,7 @@ impl Record {
             Kind::Product => Self::Product(read_document(&members)?),
             Kind::Discount => Self::Discount(read_document(&members)?),
             Kind::GiftCard => Self::GiftCard(read_document(&members)?),
-            Kind::Order => Self::Order(read_document(&members)?),
+            Kind::Order => Self::Order(Box::new(read_document::<OrderRecord>(&members)?.joined()?)),
         })
     }
 

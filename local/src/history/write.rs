@@ -1,10 +1,11 @@
-//! The writes of a record: one transaction, which writes all of its items or none.
+//! The writes of a record: one transaction, which writes all of its items or none, but for the lines of a long order.
 
 use key_schema::entity::{
-    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, OrderItem, OrderStatus, Payment, Product,
-    ProductDescription, UsernameClaim, WholeStock,
+    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, OrderStatus,
+    Payment, Product, ProductDescription, UsernameClaim, WholeStock,
 };
 use key_schema::value::{OrderId, Timestamp};
+use ordering::MOST_LINES;
 use table::{Cause, Condition, Error, ProductShards, Write};
 
 use super::laws::Placeable;
@@ -13,13 +14,22 @@ use super::laws::Placeable;
 #[derive(Clone)]
 pub(super) struct Transaction {
     pub(super) writes: Vec<Write>,
+    /// The writes that come after the transaction, each by itself: the lines for which it has no room. If the import ends
+    /// before them, the next one finds the order without them.
+    pub(super) later: Vec<Write>,
     /// For each write: the reason for a refusal if its condition fails. `None` if the record itself exists then.
     reasons: Vec<Option<String>>,
 }
 
 impl Transaction {
     fn of(first: Write) -> Self {
-        Self { writes: vec![first], reasons: vec![None] }
+        Self { writes: vec![first], later: Vec::new(), reasons: vec![None] }
+    }
+
+    /// The writes of these lines of an order whose header is there.
+    pub(super) fn of_lines(placeable: &Placeable, lines: &[OrderLine], shards: ProductShards) -> Result<Self, Error> {
+        let items = lines.iter().map(|line| Write::put_new(&item(&placeable.whole.order, line, shards)));
+        Ok(Self { writes: Vec::new(), later: items.collect::<Result<_, _>>()?, reasons: Vec::new() })
     }
 
     fn push(&mut self, write: Write, reason: impl Into<String>) {
@@ -80,18 +90,11 @@ impl Transaction {
         let mut this = Self::of(Write::put_new(order)?);
         let existing = "a part of it exists without the order";
         this.push(Write::put_new(&whole.invoice)?, existing);
-        for line in &whole.lines {
-            let item = OrderItem {
-                order_id: order.order_id.clone(),
-                customer_id: order.customer_id.clone(),
-                placed_at: order.placed_at,
-                shard: order.order_id.spread(shards.0),
-                imported_at: order.imported_at,
-                uncounted: order.status == OrderStatus::Cancelled,
-                line: line.clone(),
-            };
-            this.push(Write::put_new(&item)?, existing);
+        let (lines, later) = whole.lines.split_at(whole.lines.len().min(MOST_LINES));
+        for line in lines {
+            this.push(Write::put_new(&item(order, line, shards))?, existing);
         }
+        this.later = Self::of_lines(placeable, later, shards)?.later;
         if let Some(address) = &whole.address {
             this.push(Write::put_new(address)?, existing);
         }
@@ -136,6 +139,19 @@ impl Transaction {
     pub(super) fn refusal(&self, causes: &[Cause]) -> Option<String> {
         let mut failed = causes.iter().zip(&self.reasons).filter(|(cause, _)| matches!(cause, Cause::Condition(_)));
         failed.next().and_then(|(_, reason)| reason.clone())
+    }
+}
+
+/// The item of a line.
+pub(super) fn item(order: &Order, line: &OrderLine, shards: ProductShards) -> OrderItem {
+    OrderItem {
+        order_id: order.order_id.clone(),
+        customer_id: order.customer_id.clone(),
+        placed_at: order.placed_at,
+        shard: order.order_id.spread(shards.0),
+        imported_at: order.imported_at,
+        uncounted: order.status == OrderStatus::Cancelled,
+        line: line.clone(),
     }
 }
 

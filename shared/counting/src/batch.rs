@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use key_schema::entity::{Order, OrderLine, ParkedCounts};
 use key_schema::layout::MOST_ACTIONS;
-use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
+use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 
 use crate::{Aggregate, Change, Counts, Uncountable};
 
@@ -46,6 +46,7 @@ pub struct Batch {
     /// The uncountable records that the queue of lost records has accepted.
     given_up: BTreeSet<SequenceNumber>,
     most_counters: usize,
+    zone: Zone,
     /// Whether a step met another transaction.
     has_met: bool,
     /// Whether further steps are parked.
@@ -192,6 +193,7 @@ impl Batch {
             lines: BTreeMap::new(),
             given_up: BTreeSet::new(),
             most_counters: MOST_COUNTERS,
+            zone: Zone::UTC,
             has_met: false,
             parks: false,
             unfolded: 0,
@@ -204,6 +206,12 @@ impl Batch {
     #[must_use]
     pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }
+    }
+
+    /// The batch of a shop in this zone, whose days are counted.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
     }
 
     /// Takes note that a step met another transaction. The first time, the step is tried again after a pause, because two
@@ -273,7 +281,7 @@ impl Batch {
             if !lines_to_read.is_empty() {
                 continue;
             }
-            let counts = change.counts(lines);
+            let counts = change.counts(lines, &self.zone);
             if !room.takes(step.counts.lacking(&counts)) && !step.counts.is_empty() {
                 break;
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use key_schema::entity::{Order, OrderLine, OrderStatus, ParkedCounts};
-use key_schema::value::{CustomerId, Day, ProductId, Timestamp, spread};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp, Zone, spread};
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
@@ -67,16 +67,17 @@ impl Bounds {
         Self { aggregate, horizon, is_settled: true, least: Counts::default(), most: Counts::default() }
     }
 
-    /// Adds an order, with the lines that count for this item.
-    pub fn add(&mut self, order: &Order, lines: &[OrderLine]) {
+    /// Adds an order of a shop in this zone, with the lines that count for this item.
+    pub fn add(&mut self, order: &Order, lines: &[OrderLine], zone: &Zone) {
+        let day = zone.day(order.placed_at);
         // An imported order is new although it was placed long ago.
         let is_new = order.entry() >= self.horizon;
         let is_changed = is_new || order.changed_at >= self.horizon;
         let status = order.status;
         let with_lines = |times| {
-            let mut counts = Counts::of_order(order, times);
+            let mut counts = Counts::of_order(order, day, times);
             for line in lines {
-                counts.add(&Counts::of_line(line, order.placed_at, times));
+                counts.add(&Counts::of_line(line, day, times));
             }
             counts
         };
@@ -84,19 +85,19 @@ impl Bounds {
         if status != OrderStatus::Cancelled {
             self.include(!is_new, true, &with_lines(1));
             // Of the credits of a changed order, any part may be counted. Those of an unchanged one are.
-            self.include(true, !is_changed, &Counts::of_credits(order, &Before::of(order), -1));
+            self.include(true, !is_changed, &Counts::of_credits(order, &Before::of(order), day, -1));
         } else if is_changed {
             // The placing may be counted and the cancellation not yet; or the reverse, if they are in different shards
             // of the stream. The credits and the cancellation of the rest together take away what the placing added.
             self.include(false, true, &with_lines(1));
             self.include(is_new, false, &with_lines(-1));
         }
-        self.include(!is_changed, true, &Counts::of_status(order, status, 1));
+        self.include(!is_changed, true, &Counts::of_status(order, status, day, 1));
         if is_changed {
             // The order may have entered and left any earlier status, and either of the two may be counted first.
             for before in OrderStatus::ALL.into_iter().filter(|before| status.may_have_been(*before)) {
-                self.include(true, false, &Counts::of_status(order, before, -1));
-                self.include(false, true, &Counts::of_status(order, before, 1));
+                self.include(true, false, &Counts::of_status(order, before, day, -1));
+                self.include(false, true, &Counts::of_status(order, before, day, 1));
             }
         }
     }

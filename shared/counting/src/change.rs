@@ -2,7 +2,7 @@
 
 use key_schema::entity::{Credit, Entity as _, Order, OrderItem, OrderLine, OrderStatus};
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::Timestamp;
+use key_schema::value::{Timestamp, Zone};
 use serde_dynamo::{AttributeValue, Item};
 
 use crate::Counts;
@@ -121,37 +121,40 @@ impl Change {
         }
     }
 
-    /// The amounts that the change adds to the counters. `lines` are those of the [cancelled](Self::called_off) order.
-    pub fn counts(&self, lines: &[OrderLine]) -> Counts {
+    /// The amounts that the change adds to the counters of a shop in this zone. `lines` are those of the [cancelled](Self::called_off) order.
+    pub fn counts(&self, lines: &[OrderLine], zone: &Zone) -> Counts {
         match self {
             Self::Placed(order) => {
-                let mut counts = Counts::of_order(order, 1);
-                counts.add(&Counts::of_status(order, order.status, 1));
+                let day = zone.day(order.placed_at);
+                let mut counts = Counts::of_order(order, day, 1);
+                counts.add(&Counts::of_status(order, order.status, day, 1));
                 counts
             }
-            Self::Line(item) => Counts::of_line(&item.line, item.placed_at, 1),
+            Self::Line(item) => Counts::of_line(&item.line, zone.day(item.placed_at), 1),
             // As if it had been placed, credited and changed here. A cancellation takes away what the rest added.
             Self::Imported(order) => {
-                let mut counts = Counts::of_status(order, order.status, 1);
+                let day = zone.day(order.placed_at);
+                let mut counts = Counts::of_status(order, order.status, day, 1);
                 if order.status != OrderStatus::Cancelled {
-                    counts.add(&Counts::of_order(order, 1));
-                    counts.add(&Counts::of_credits(order, &Before::of(order), -1));
+                    counts.add(&Counts::of_order(order, day, 1));
+                    counts.add(&Counts::of_credits(order, &Before::of(order), day, -1));
                 }
                 counts
             }
             Self::Moved(order, before) => {
-                let mut counts = Counts::of_status(order, before.status, -1);
-                counts.add(&Counts::of_status(order, order.status, 1));
+                let day = zone.day(order.placed_at);
+                let mut counts = Counts::of_status(order, before.status, day, -1);
+                counts.add(&Counts::of_status(order, order.status, day, 1));
                 // What was credited does not count any more.
-                counts.add(&Counts::of_credits(order, before, 1));
-                counts.add(&Counts::of_credits(order, &Before::of(order), -1));
+                counts.add(&Counts::of_credits(order, before, day, 1));
+                counts.add(&Counts::of_credits(order, &Before::of(order), day, -1));
                 if self.called_off().is_some() {
                     // Neither does the rest.
-                    counts.add(&Counts::of_order(order, -1));
+                    counts.add(&Counts::of_order(order, day, -1));
                     for line in lines {
-                        counts.add(&Counts::of_line(line, order.placed_at, -1));
+                        counts.add(&Counts::of_line(line, day, -1));
                     }
-                    counts.add(&Counts::of_credits(order, &Before::of(order), 1));
+                    counts.add(&Counts::of_credits(order, &Before::of(order), day, 1));
                 }
                 counts
             }

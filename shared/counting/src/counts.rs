@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use key_schema::entity::{
     Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ParkedCounts, ProductStats, Sums,
 };
-use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
+use key_schema::value::{Currency, CustomerId, Day, ProductId};
 use serde::{Deserialize, Serialize};
 
 use crate::Aggregate;
@@ -32,33 +32,34 @@ enum Counter {
 }
 
 impl Counts {
-    /// The counts of an order without its lines and its credits, multiplied by `times`.
-    pub(crate) fn of_order(order: &Order, times: i64) -> Self {
+    /// The counts of an order without its lines and its credits, multiplied by `times`. `day` is the one on which it was
+    /// placed, here and below.
+    pub(crate) fn of_order(order: &Order, day: Day, times: i64) -> Self {
         let amounts =
             [(Counter::Orders, times), (Counter::Money(order.total.currency()), times * order.total.amount())];
         Self::new([
             (Aggregate::Customer(order.customer_id.clone()), amounts.into_iter().collect()),
-            (Aggregate::Day(order.placed_at.day()), amounts.into_iter().collect()),
+            (Aggregate::Day(day), amounts.into_iter().collect()),
         ])
     }
 
     /// The count of an order in a status, and of its units if they are open in this status, multiplied by `times`.
-    pub(crate) fn of_status(order: &Order, status: OrderStatus, times: i64) -> Self {
+    pub(crate) fn of_status(order: &Order, status: OrderStatus, day: Day, times: i64) -> Self {
         let open_units = if status.is_open() { times * i64::from(order.units) } else { 0 };
         let of_day = [(Counter::Status(status), times)].into_iter().collect();
         let of_customer = [(Counter::OpenUnits, open_units)].into_iter().collect();
         let customer = Aggregate::Customer(order.customer_id.clone());
-        Self::new([(Aggregate::Day(order.placed_at.day()), of_day), (customer, of_customer)])
+        Self::new([(Aggregate::Day(day), of_day), (customer, of_customer)])
     }
 
-    /// The counts of a line of an order that was placed at this time, multiplied by `times`.
-    pub(crate) fn of_line(line: &OrderLine, placed_at: Timestamp, times: i64) -> Self {
+    /// The counts of a line of an order, multiplied by `times`.
+    pub(crate) fn of_line(line: &OrderLine, day: Day, times: i64) -> Self {
         let units = (Counter::Units, times * i64::from(line.quantity.get()));
         let revenue = (Counter::Money(line.amount.currency()), times * line.amount.amount());
         let of_product = [(Counter::Orders, times), units, revenue];
         Self::new([
             (Aggregate::Product(line.product_id.clone()), of_product.into_iter().collect()),
-            (Aggregate::Day(placed_at.day()), [units].into_iter().collect()),
+            (Aggregate::Day(day), [units].into_iter().collect()),
         ])
     }
 
@@ -67,18 +68,19 @@ impl Counts {
     /// Each counter is less by its own measure of the units: a product by their price, as the line counted it, and a
     /// customer and a day by the amount credited, which is the price less the share of the discount, as the order's total
     /// counted it. The order itself and its lines still count as orders.
-    pub(crate) fn of_credits(order: &Order, Before { status, credits, allowed }: &Before, times: i64) -> Self {
+    pub(crate) fn of_credits(order: &Order, before: &Before, day: Day, times: i64) -> Self {
+        let Before { status, credits, allowed } = before;
         let money = Counter::Money(order.total.currency());
-        let (customer, day) = (Aggregate::Customer(order.customer_id.clone()), Aggregate::Day(order.placed_at.day()));
+        let customer = Aggregate::Customer(order.customer_id.clone());
         let of_allowances: Sums<Counter> = [(money, times * allowed)].into_iter().collect();
-        let mut counts = Self::new([(customer, of_allowances.clone()), (day, of_allowances)]);
+        let mut counts = Self::new([(customer, of_allowances.clone()), (Aggregate::Day(day), of_allowances)]);
         for Credit { product_id, units, gross, amount } in credits {
             let open = (Counter::OpenUnits, if status.is_open() { times * i64::from(*units) } else { 0 });
             let units = (Counter::Units, times * i64::from(*units));
             let [gross, amount] = [gross, amount].map(|amount| (money, times * amount));
             counts.add(&Self::new([
                 (Aggregate::Product(product_id.clone()), [units, gross].into_iter().collect()),
-                (Aggregate::Day(order.placed_at.day()), [units, amount].into_iter().collect()),
+                (Aggregate::Day(day), [units, amount].into_iter().collect()),
                 (Aggregate::Customer(order.customer_id.clone()), [amount, open].into_iter().collect()),
             ]));
         }

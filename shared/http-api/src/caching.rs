@@ -61,8 +61,8 @@ impl Caching {
         if reply.entity_tag().is_some_and(|tag| request.has(tag)) { reply.not_modified() } else { reply }
     }
 
-    /// Adds to the response who may keep it, and that its type is not to be guessed. That a product does not exist may be kept as long as the product: otherwise
-    /// each request for it would reach the table.
+    /// Adds to the response who may keep it, and that its type is not to be guessed. That a product does not exist may be
+    /// kept as long as the product: otherwise each request for it would reach the table.
     pub(crate) fn mark(&self, response: &mut Response<Body>) {
         let may_be_kept =
             matches!(response.status(), StatusCode::OK | StatusCode::NOT_MODIFIED | StatusCode::NOT_FOUND);

@@ -5,9 +5,10 @@
 //! one in each part of a request before it reads the part, and the problem names the place but not the number.
 //!
 //! A card number is a number of 13 to 19 digits that belongs to a card network and has a valid check digit (Luhn). It may
-//! be divided by blanks, hyphens, dots and slashes of any kind, and its digits may be of another script: [`plain`]. Digits that are connected to letters, underscores or other digits are no card
-//! number, but a part of an id. Neither is an article number (EAN-13), a telephone number that begins with `+`, or the
-//! account in an IBAN that is divided by spaces. The fields of [`NUMBERS_OF_OTHERS`] may hold any number.
+//! be divided by blanks, hyphens, dots and slashes of any kind, and its digits may be of another script: [`plain`]. Digits
+//! that are connected to letters, underscores or other digits are no card number, but a part of an id. Neither is an
+//! article number (EAN-13), a telephone number that begins with `+`, or the account in an IBAN that is divided by spaces.
+//! The fields of [`NUMBERS_OF_OTHERS`] may hold any number.
 
 use std::ops::RangeInclusive;
 

@@ -38,7 +38,7 @@ struct Answer {
 
 /// Describes a route, from its declaration and the types of its handler.
 pub fn describe<Deps, Parts, H: Handler<Deps, Parts>>(route: &'static Route, _: H) -> Description {
-    H::describe(Description::new(route)).refuses(route.refuses)
+    H::describe(Description::new(route)).refuses(&route.refuses.concat())
 }
 
 impl Description {

@@ -116,6 +116,8 @@ pub struct Problem {
     detail: String,
     members: Map<String, Value>,
     cause: Option<Cause>,
+    /// Whether the same request may succeed soon.
+    may_pass: bool,
 }
 
 /// The document that the client gets.
@@ -133,7 +135,8 @@ pub(crate) struct Document<'a> {
 impl Problem {
     /// A problem of this kind. The detail tells the author of the client what is wrong and what to do.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), members: Map::new(), cause: None }
+        let may_pass = matches!(kind, Kind::Throttled | Kind::SearchUnavailable);
+        Self { kind, detail: detail.into(), members: Map::new(), cause: None, may_pass }
     }
 
     /// The request is malformed or invalid, for this reason.
@@ -189,7 +192,8 @@ impl Problem {
             QueueStatus::Delayed => "The order waits for the shop's staff. Send the request again when it is placed.",
             QueueStatus::Rejected => "The order was rejected, and will not be placed.",
         };
-        Self::new(Kind::NotPlaced, detail).with("orderStatus", status)
+        let may_pass = matches!(status, QueueStatus::Queued);
+        Self { may_pass, ..Self::new(Kind::NotPlaced, detail) }.with("orderStatus", status)
     }
 
     /// The request was not carried out in time, for this reason. A retry may succeed. The handler's caller adds
@@ -233,11 +237,7 @@ impl Problem {
 
     /// Whether the same request may succeed soon.
     pub(crate) fn may_pass(&self) -> bool {
-        match self.kind {
-            Kind::Throttled | Kind::SearchUnavailable => true,
-            Kind::NotPlaced => self.members.get("orderStatus").is_some_and(|status| status == "QUEUED"),
-            _ => false,
-        }
+        self.may_pass
     }
 
     pub fn kind(&self) -> Kind {

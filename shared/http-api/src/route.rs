@@ -17,8 +17,8 @@ pub struct Route {
     pub scope: Scope,
     /// One or two sentences for the OpenAPI document.
     pub summary: &'static str,
-    /// The problems that the handler may return, besides those that the types of its arguments imply.
-    pub refuses: &'static [Kind],
+    /// The problems that the handler may return, besides those that the types of its arguments imply, in up to two groups.
+    pub refuses: [&'static [Kind]; 2],
     /// The accesses to the table that the function's role allows, in up to four groups.
     pub access: [&'static [Access]; 4],
     /// The function's permissions on other services.
@@ -161,7 +161,7 @@ impl Route {
             path,
             scope,
             summary: "",
-            refuses: &[],
+            refuses: [&[]; 2],
             access: [&[]; 4],
             grants: &[],
             limit: None,
@@ -177,10 +177,16 @@ impl Route {
         Self { summary, ..self }
     }
 
-    /// Sets the problems that the handler may return, besides those that the types of its arguments imply.
+    /// Adds a group of problems that the handler may return, besides those that the types of its arguments imply.
+    ///
+    /// # Panics
+    /// On the third call. Routes are constants, so a third call does not compile.
     #[must_use]
-    pub const fn refuses(self, refuses: &'static [Kind]) -> Self {
-        Self { refuses, ..self }
+    pub const fn refuses(mut self, refuses: &'static [Kind]) -> Self {
+        let at = if self.refuses[0].is_empty() { 0 } else { 1 };
+        assert!(self.refuses[at].is_empty(), "a route has at most two groups of problems");
+        self.refuses[at] = refuses;
+        self
     }
 
     /// Names the parameter with the number of environments that are reserved for the function.

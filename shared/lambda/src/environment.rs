@@ -197,6 +197,14 @@ impl Environment {
         }
     }
 
+    /// The value of a variable that has a form of its own.
+    ///
+    /// # Errors
+    /// It is not set, or has another form.
+    pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Misconfigured> {
+        self.required(name)?.parse().map_err(|why| Misconfigured::Invalid(format!("{name}: {why}")))
+    }
+
     /// The value of a variable that is a number.
     pub fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<T, Misconfigured>
     where

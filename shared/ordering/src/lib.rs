@@ -26,7 +26,7 @@ pub mod steps;
 pub use access::*;
 pub use lifecycle::{Lifecycle, Target, Transitioned};
 pub use placing::decide::{Origin, PlacingAction, PlacingAttempt, PlacingOutcome, SentOrder};
-pub use placing::drive::{NotQuoted, Orders, Quotes};
+pub use placing::drive::{GuestOrders, NotQuoted, Orders, Quotes};
 pub use placing::quote::Quote;
 pub use placing::read::{ItemRead, ItemsRead};
 pub use placing::request::{
@@ -39,6 +39,6 @@ pub use queued::message::{OrderMessage, UnreadableMessage};
 pub use queued::refuse::{RefusedAcceptance, refusal};
 pub use queued::waiting_room::WaitingRoom;
 pub use settings::{
-    CaptureWhen, GuestRules, GuestShare, Guests, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping,
-    TaxRules, Withdrawal,
+    CaptureWhen, GuestShare, Guests, MaxOpenUnits, Numbering, PayLater, PlacingSettings, ReturnShipping, TaxRules,
+    Withdrawal,
 };

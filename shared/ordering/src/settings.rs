@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use key_schema::entity::{CustomerStats, Prices, Rejection};
-use key_schema::value::{Country, Invalid, InvoiceSeries, OrderId, Zone};
+use key_schema::value::{Country, InvoiceSeries, OrderId, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{ProductShards, StatusShards};
 
@@ -13,19 +13,38 @@ pub struct PlacingSettings {
     pub status_shards: StatusShards,
     pub product_shards: ProductShards,
     pub max_open_units: MaxOpenUnits,
-    pub guests: GuestRules,
+    pub guest_share: GuestShare,
     pub tax_rules: TaxRules,
     pub numbering: Numbering,
 }
 
-lambda::from_environment!(PlacingSettings {
-    status_shards,
-    product_shards,
-    max_open_units,
-    guests,
-    tax_rules,
-    numbering
-});
+impl PlacingSettings {
+    /// The settings of a function that places orders of customers. It lets guests hold nothing.
+    pub(crate) fn of_customers(environment: &Environment) -> Result<Self, Misconfigured> {
+        Self::of(environment, MaxOpenUnits::from_environment(environment)?, GuestShare { percent: 0 })
+    }
+
+    /// The settings of a function that places orders of guests: the variable `MAX_GUEST_UNITS` is their `MAX_OPEN_UNITS`.
+    pub(crate) fn of_guests(environment: &Environment) -> Result<Self, Misconfigured> {
+        let max_open_units = MaxOpenUnits::new(environment.number("MAX_GUEST_UNITS", 0..=1_000_000)?);
+        Self::of(environment, max_open_units, GuestShare { percent: environment.number("GUEST_SHARE", 1..=100)? })
+    }
+
+    fn of(
+        environment: &Environment,
+        max_open_units: MaxOpenUnits,
+        guest_share: GuestShare,
+    ) -> Result<Self, Misconfigured> {
+        Ok(Self {
+            status_shards: StatusShards::from_environment(environment)?,
+            product_shards: ProductShards::from_environment(environment)?,
+            max_open_units,
+            guest_share,
+            tax_rules: TaxRules::from_environment(environment)?,
+            numbering: Numbering::from_environment(environment)?,
+        })
+    }
+}
 
 /// The most open units that a customer may have: units in orders that reserve stock and wait for payment. The variable
 /// `MAX_OPEN_UNITS`; 0 is no cap.
@@ -62,34 +81,11 @@ impl FromEnvironment for MaxOpenUnits {
     }
 }
 
-/// What guests may hold without paying. An identity of a guest costs nothing, so the share bounds them all together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GuestRules {
-    /// The variable `MAX_GUEST_UNITS`, in place of `MAX_OPEN_UNITS`.
-    pub max_open_units: MaxOpenUnits,
-    pub share: GuestShare,
-}
-
-impl FromEnvironment for GuestRules {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let max_open_units = MaxOpenUnits::new(environment.number("MAX_GUEST_UNITS", 0..=1_000_000)?);
-        let share = environment.number("GUEST_SHARE", 1..=100)?;
-        Ok(Self { max_open_units, share: GuestShare { percent: share } })
-    }
-}
-
 /// The share of a product's units, and of a code's uses, that the unpaid orders of all guests may hold: the variable
-/// `GUEST_SHARE`, in percent.
+/// `GUEST_SHARE`, in percent. An identity of a guest costs nothing, so the share bounds them all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuestShare {
     pub percent: u8,
-}
-
-impl Default for GuestShare {
-    /// Everything.
-    fn default() -> Self {
-        Self { percent: 100 }
-    }
 }
 
 impl GuestShare {
@@ -254,11 +250,7 @@ pub struct Withdrawal {
 
 impl FromEnvironment for Withdrawal {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let zone = environment.required("TIME_ZONE")?.parse();
-        Ok(Self {
-            days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)?,
-            zone: zone.map_err(|why: Invalid| Misconfigured::Invalid(format!("TIME_ZONE: {why}")))?,
-        })
+        Ok(Self { days: environment.number("WITHDRAWAL_DAYS", 0..=3_650)?, zone: environment.parsed("TIME_ZONE")? })
     }
 }
 

@@ -29,8 +29,7 @@ pub fn take_for_guest(
     price: Money,
     most: i64,
 ) -> Result<Vec<Write>, Error> {
-    let has_share = Condition::new("attribute_not_exists(#heldByGuests) OR #heldByGuests <= :most");
-    let has_share = has_share.value(":most", most)?;
+    let has_share = Condition::guests_hold_at_most(most)?;
     if from.cell == 0 {
         let condition = in_first_cell(quantity, price)?.and(has_share);
         let expression = "SET #available = #available - :quantity ADD #heldByGuests :quantity";

@@ -39,6 +39,11 @@ impl Condition {
         Self::new("attribute_not_exists(#erasedAt)")
     }
 
+    /// The item must count at most so much that unpaid orders of guests hold of it.
+    pub fn guests_hold_at_most(most: i64) -> Result<Self, Error> {
+        Self::new("attribute_not_exists(#heldByGuests) OR #heldByGuests <= :most").value(":most", most)
+    }
+
     /// The item must have this version: optimistic locking.
     pub fn version(version: u64) -> Result<Self, Error> {
         Self::new("#version = :version").value(":version", version)

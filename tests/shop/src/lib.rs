@@ -23,6 +23,7 @@ pub mod events;
 pub mod expiry;
 pub mod faults;
 mod goods;
+mod guests;
 pub mod images;
 pub mod imported;
 pub mod invocations;
@@ -70,6 +71,7 @@ pub use crate::deployed::set_everywhere;
 use crate::deployed::{deployed, deployed_from, limit_time, set_variable};
 use crate::engine::{Engine, table_name};
 pub use crate::goods::{every_change, every_removal, goods};
+pub use crate::guests::{guest_id, limit};
 pub use crate::orders::{basket, invoice_id, order_id, things};
 use crate::payments::Payments;
 use crate::queue::drain_source;
@@ -122,11 +124,16 @@ impl Shop {
         Self::start(uncounted(deployed_from(change(template_text()), table_name(), &[]))).await
     }
 
-    /// The same shop with at most so many seconds for each request, beside this one, which must outlive it. It is filled
-    /// through this one: beside other work, a short time may be too short for a request without faults.
+    /// The same shop with at most so many seconds for each request. It is filled through this one: beside other work, a
+    /// short time may be too short for a request without faults.
     pub async fn hurried(&self, seconds: u64) -> Self {
+        self.beside(|template| limit_time(template, seconds)).await
+    }
+
+    /// The same shop with a changed template, beside this one, which must outlive it.
+    pub async fn beside(&self, change: impl FnOnce(&mut Template)) -> Self {
         let mut template = uncounted(deployed_from(template_text(), self.table().to_owned(), &[]));
-        limit_time(&mut template, seconds);
+        change(&mut template);
         Self::start_at(Some(self.dynamodb_url().to_owned()), template, BTreeMap::new(), |functions| functions).await
     }
 
@@ -285,7 +292,9 @@ impl Shop {
             ("AWS_SECRET_ACCESS_KEY", OPERATOR),
             ("AWS_ENDPOINT_URL_DYNAMODB", self.stack.dynamodb_url()),
         ];
-        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+        let counts = self.template().functions.iter().find_map(|function| function.environment.get("TIME_ZONE"));
+        let zone = ("TIME_ZONE".to_owned(), counts.cloned().unwrap_or_default());
+        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).with([zone])
     }
 
     /// The variable with which an operator's calls go through the fault proxy.

@@ -19,8 +19,8 @@ pub async fn shop() -> Shop {
 }
 
 pub async fn introduce(shop: &Shop) -> Value {
-    let guest = json!({ "email": "unmistakable@example.com", "name": "Unmistakable Name" }).to_string();
-    shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201)
+    let guest = json!({ "email": "unmistakable@example.com", "name": "Unmistakable Name" });
+    shop.introduce(SECRET, guest).await.expect(201)
 }
 
 pub async fn order(shop: &Shop, key: &str) -> Reply {
@@ -28,8 +28,7 @@ pub async fn order(shop: &Shop, key: &str) -> Reply {
     body["shipTo"] = json!({
         "name": "U", "line1": "Unmistakable Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE",
     });
-    let headers = [("guest-secret", SECRET), ("idempotency-key", key)];
-    shop.nobody().send(Method::POST, &format!("/guests/{ID}/orders"), &headers, Some(body.to_string())).await
+    shop.guest_order(SECRET, key, body).await
 }
 
 async fn see(shop: &Shop, order: &Value) -> Reply {

@@ -123,21 +123,15 @@ impl World {
         ada.put("/customers/ada/cart", cart).await.expect(200);
         shop.put(&cart_of_bob()).await;
 
-        let guest = json!({ "email": "grace@example.com", "name": "Grace" }).to_string();
+        let guest = json!({ "email": "grace@example.com", "name": "Grace" });
         for GuestOfWorld { secret, .. } in [NEW_GUEST, GUEST, FINISHED_GUEST] {
-            let headers = [("guest-secret", secret)];
-            shop.nobody().send(Method::POST, "/guests", &headers, Some(guest.clone())).await.expect(201);
+            shop.introduce(secret, guest.clone()).await.expect(201);
         }
-        let headers = [("guest-secret", GUEST.secret), ("idempotency-key", "first")];
-        let path = format!("/guests/{}/orders", GUEST.id);
-        let of_guest = shop.nobody().send(Method::POST, &path, &headers, Some(things(1).to_string())).await.expect(201);
-
-        let headers = [("guest-secret", FINISHED_GUEST.secret), ("idempotency-key", "first")];
-        let path = format!("/guests/{}/orders", FINISHED_GUEST.id);
+        let of_guest = shop.guest_order(GUEST.secret, "first", things(1)).await.expect(201);
         let mut addressed = things(1);
         addressed["shipTo"] =
             json!({ "name": "Grace", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
-        let order = shop.nobody().send(Method::POST, &path, &headers, Some(addressed.to_string())).await.expect(201);
+        let order = shop.guest_order(FINISHED_GUEST.secret, "first", addressed).await.expect(201);
         admin.cancel(&order, json!({ "reason": "too late" })).await.expect(200);
 
         let dear = json!({

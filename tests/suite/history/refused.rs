@@ -35,15 +35,20 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
         card.as_object_mut().expect("a card").extend(more.as_object().expect("more").clone());
         json!({ "card": card })
     };
-    let lines = |count: usize| -> Value {
-        (0..count).map(|_| json!({ "productId": "tea", "name": "Tea", "quantity": 1, "unitPrice": eur(1) })).collect()
+    let dollars = json!({ "amount": 450, "currency": "USD" });
+    let of = |id: &str, more: Value| {
+        let mut line = json!({ "productId": id, "name": "Tea", "quantity": 1, "unitPrice": eur(450) });
+        line.as_object_mut().expect("a line").extend(more.as_object().expect("more").clone());
+        line
     };
+    let lines = |count: usize| -> Value { (0..count).map(|at| of(&format!("p{at}"), json!({}))).collect() };
+    let twice = |more: Value| json!({ "lines": [of("tea", json!({})), of("tea", more)] });
+    let tax = json!({ "tax": { "rate": 1900, "amount": eur(72) } });
     let line = |more: Value| {
-        let mut line = json!({ "productId": "tea", "name": "Tea", "quantity": 2, "unitPrice": eur(450) });
+        let mut line = of("tea", json!({ "quantity": 2 }));
         line.as_object_mut().expect("a line").extend(more.as_object().expect("more").clone());
         json!({ "lines": [line] })
     };
-    let dollars = json!({ "amount": 450, "currency": "USD" });
     let ship_to = |more: Value| {
         let mut address =
             json!({ "name": "Ada", "line1": "Way 1", "city": "Berlin", "postalCode": "10115", "country": "DE" });
@@ -73,9 +78,13 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
         (line(json!({ "unitPrice": { "amount": 450, "currency": "euro" } })), "currency must be three capital letters"),
         (line(json!({ "unitPrice": dollars })), "the total is"),
         (line(json!({ "quantity": 0 })), "quantity"),
-        (json!({ "lines": [] }), "lines: 0, must be 1 to 40"),
-        (json!({ "lines": lines(41) }), "lines: 41, must be 1 to 40"),
-        (json!({ "lines": lines(2), "total": eur(2) }), "tea is in two lines"),
+        (json!({ "lines": [] }), "lines: 0, must be 1 to 200 of an order that is DELIVERED"),
+        (json!({ "lines": lines(201) }), "lines: 201, must be 1 to 200"),
+        (json!({ "lines": lines(41), "status": "PAID" }), "lines: 41, must be 1 to 40 of an order that is PAID"),
+        (twice(json!({ "unitPrice": dollars })), "tea is in two lines of different currencies"),
+        (twice(tax), "tea is in two lines of different tax rates: give one of them a productId of its own"),
+        (twice(json!({ "quantity": 10_000 })), "lines: tea: "),
+        (twice(json!({ "unitPrice": eur(451) })), "subtotal less discount plus shipping and tax: 901"),
         (json!({ "status": "CANCELLED" }), "cancellation: the order is CANCELLED"),
         (json!({ "cancellation": { "at": "2019-06-01" } }), "cancellation: the order is DELIVERED"),
         (json!({ "credits": [{ "productId": "tea", "quantity": 3 }] }), "credits: 3 tea, of 2"),

@@ -62,9 +62,8 @@ pub async fn settled(shop: &Shop) {
 async fn of_a_guest(shop: &Shop) {
     let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
     let guest = json!({ "email": "mallory@example.com", "name": "Mallory" });
-    let id = crate::guests::introduce(shop, secret, guest).await.expect(201)["guestId"].clone();
-    let id = id.as_str().expect("an id");
-    assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", id).await.status, 204);
+    shop.introduce(secret, guest).await.expect(201);
+    assert_eq!(crate::claimed_guests::claim(&shop.admin(), "ada", &shop::guest_id(secret)).await.status, 204);
     shop.gift_card("CARD-OF-A-GUEST", 1).await;
     let order = async |key: &str| {
         let mut body = things(1);
@@ -72,9 +71,7 @@ async fn of_a_guest(shop: &Shop) {
         if key == "by bank" {
             body["giftCards"] = json!(["CARD-OF-A-GUEST"]);
         }
-        let headers = [("guest-secret", secret), ("idempotency-key", key)];
-        let path = format!("/guests/{id}/orders");
-        shop.nobody().send(Method::POST, &path, &headers, Some(body.to_string())).await.expect(201)
+        shop.guest_order(secret, key, body).await.expect(201)
     };
     shop.admin().capture(&order("by bank").await, "bank-12").await.expect(200);
     pay(shop, &order("told").await).await;

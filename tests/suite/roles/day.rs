@@ -198,21 +198,14 @@ async fn send(shop: &Shop, key: &str, queued_at: impl Serialize, request: Value)
 /// The outcomes of queued orders.
 async fn waiting(shop: &Shop) {
     let ada = shop.customer("ada");
-    let (guest, secret) =
-        ("guest-7H34PiDaWoAbDSKjrJKwfvPw9p0J35B3hTb1qS0gZSM", "YSBndWVzdCB3aG9tIG5vYm9keSBrbm93cyBzbyBmYXI");
-    let introduction = json!({ "email": "grace@example.com", "name": "Grace Hopper" }).to_string();
-    let headers = [("guest-secret", secret), ("idempotency-key", "first")];
-    let nobody = shop.nobody();
-    nobody.send(Method::POST, "/guests", &headers, Some(introduction)).await.expect(201);
-    let path = format!("/guests/{guest}/orders");
-    let of_guest = nobody.send(Method::POST, &path, &headers, Some(things(1).to_string())).await;
+    let secret = "YSBndWVzdCB3aG9tIG5vYm9keSBrbm93cyBzbyBmYXI";
+    shop.introduce(secret, json!({ "email": "grace@example.com", "name": "Grace Hopper" })).await.expect(201);
+    let of_guest = shop.guest_order(secret, "first", things(1)).await;
     let path = of_guest.header("location").expect("a location").to_owned();
-    nobody.send(Method::GET, &path, &headers, None).await.expect(200);
+    shop.nobody().send(Method::GET, &path, &[("guest-secret", secret)], None).await.expect(200);
     let mut addressed = things(1);
     (addressed["shipTo"], addressed["discountCode"]) = (super::erasures::address(), json!("TEN"));
-    let headers = [("guest-secret", secret), ("idempotency-key", "to an address")];
-    let path = format!("/guests/{guest}/orders");
-    nobody.send(Method::POST, &path, &headers, Some(addressed.to_string())).await.expect(201);
+    shop.guest_order(secret, "to an address", addressed).await.expect(201);
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };

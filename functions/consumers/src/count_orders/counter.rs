@@ -8,7 +8,7 @@ use counting::{Batch, Next, PARKED_FOR, Step};
 use futures_util::stream::{StreamExt as _, iter};
 use key_schema::entity::{OrderLine, ParkedCounts, Span, StreamCheckpoint};
 use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER, Stored as _};
-use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
+use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stream::{Delivered, LostRecords};
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer, read_item};
@@ -31,6 +31,8 @@ pub struct Counter {
     pub(crate) only_shard: Option<ShardId>,
     /// The age of a mark, in seconds, from which Lambda may have given up records behind it.
     given_up_after: u32,
+    /// The zone of the days that are counted: the variable `TIME_ZONE`.
+    pub(crate) zone: Zone,
     /// The checkpoint of the shard that this execution environment counted last.
     last: Arc<Mutex<Option<StreamCheckpoint>>>,
     /// The time until which this execution environment parks the counts of its batches.
@@ -47,6 +49,7 @@ impl FromEnvironment for Counter {
             lost: LostRecords::from_environment(environment)?,
             only_shard: only_shard.map_err(|error| Misconfigured::Invalid(format!("SINGLE_STREAM_SHARD: {error}")))?,
             given_up_after: environment.number("GIVEN_UP_AFTER_SECONDS", 0..=7 * 24 * 60 * 60)?,
+            zone: environment.parsed("TIME_ZONE")?,
             last: Arc::default(),
             parks_until: Arc::default(),
         })

@@ -9,7 +9,8 @@
 
 use counting::{Batch, Next, Step};
 use key_schema::entity::{Span, StreamCheckpoint};
-use key_schema::value::{SequenceNumber, ShardId, Timestamp};
+use key_schema::value::{SequenceNumber, ShardId, Timestamp, Zone};
+use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde_json::Value;
 use stream::Delivered;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
@@ -64,9 +65,18 @@ impl Recounted {
 pub struct Recounter {
     reader: Reader,
     writer: Writer,
+    zone: Zone,
 }
 
-lambda::from_environment!(Recounter { reader, writer });
+impl FromEnvironment for Recounter {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self {
+            reader: Reader::from_environment(environment)?,
+            writer: Writer::from_environment(environment)?,
+            zone: environment.parsed("TIME_ZONE")?,
+        })
+    }
+}
 
 /// The records of one call that are listed, in order.
 struct Listed<'a> {
@@ -180,7 +190,7 @@ impl Recounter {
         delivered.retain(|delivered| numbers.contains(&delivered.number));
         let mut batch = Batch::new(delivered.iter_mut().map(record).collect(), None);
         // One write of a transaction is the condition on repairs.
-        batch = batch.with_most_counters(self.writer.most_writes() - 2);
+        batch = batch.with_most_counters(self.writer.most_writes() - 2).in_zone(self.zone.clone());
         let mut begin = 0;
         loop {
             match batch.next() {

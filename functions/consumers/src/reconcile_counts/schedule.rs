@@ -10,7 +10,7 @@ use table::{Budget, Condition, Write};
 use tokio::time::Instant;
 use tracing::warn;
 
-use crate::reconcile_counts::{Answer, Reconciler, Run, report_age};
+use crate::reconcile_counts::{Answer, Reconciler, Run};
 
 /// The least number of days to compare, the last of which is yesterday. Several, because the counts of a day change as
 /// long as its orders change their status. A run has more days if the comparison before it took longer than these days.
@@ -22,7 +22,7 @@ impl Reconciler {
         let budget = Budget::of(end.saturating_duration_since(Instant::now()));
         let key = vec![Reconciliation::only_key()];
         let found: Vec<Reconciliation> = self.reads.reader.batch(key, Consistency::Strong, budget).await?;
-        let (last, today) = (found.into_iter().next(), Timestamp::now().day());
+        let (last, today) = (found.into_iter().next(), self.zone.day(Timestamp::now()));
         let mut run = match &last {
             Some(Reconciliation { resume: Some(left), .. }) => match serde_json::from_str(left) {
                 Ok(run) => run,
@@ -33,14 +33,14 @@ impl Reconciler {
                 }
             },
             Some(Reconciliation { to, resume: None, .. }) if *to >= today => {
-                report_age(*to);
+                self.report_age(*to);
                 return Ok(Answer::new(Run::new(Days::new(today, today)?, false), true));
             }
             _ => since(last.as_ref().map(|last| last.to), today)?,
         };
 
         let done = self.go_on(&mut run, end).await?;
-        report_age(run.compared_up_to(done));
+        self.report_age(run.compared_up_to(done));
         let resume = if done { None } else { Some(serde_json::to_string(&run)?) };
         let next = Reconciliation { to: run.end(), resume, updated_at: Timestamp::now() };
         let is_last = match &last {

@@ -130,7 +130,7 @@ impl Walk {
             // done.
             for (found, (position, _)) in join_all(reads).await.into_iter().zip(orders) {
                 if let Some((whole, seen_here)) = found? {
-                    self.bounds.add(&whole.order, &whole.lines);
+                    self.bounds.add(&whole.order, &whole.lines, &of.zone);
                     seen.extend(seen_here);
                 }
                 self.position = Some(position.clone());
@@ -149,7 +149,7 @@ impl Walk {
     /// to the first position at which one of them stopped. Statuses are queried in lifecycle order, so an order that
     /// advances during the walk moves to one not yet queried.
     async fn page_of_day(&self, of: &Reconciler, day: Day) -> Result<(BTreeMap<String, Order>, bool), Error> {
-        let placed = TimeRange::of_days(day, day.plus(1));
+        let placed = of.zone.moments(day, day.plus(1));
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::ALL {
             let lists = in_shards(of.status_shards.0, |shard| ORDERS_OF_STATUS.ask((&status, &shard, &placed)));
@@ -170,7 +170,7 @@ impl Walk {
         let page = of.reads.reader.after(&list, self.position.as_deref(), of.reads.sizes.page);
         let (orders, position) = of.reads.paced(1.0, page).await?;
         for order in of.reads.headers(orders).await? {
-            self.bounds.add(&order, &[]);
+            self.bounds.add(&order, &[], &of.zone);
         }
         let is_last = position.is_none();
         self.position = position;
@@ -187,7 +187,7 @@ impl Walk {
         let headers: BTreeMap<_, _> = headers.into_iter().map(|order| (order.order_id.clone(), order)).collect();
         for item in items {
             if let Some(order) = headers.get(&item.order_id) {
-                self.bounds.add(order, &[item.line]);
+                self.bounds.add(order, &[item.line], &of.zone);
             }
         }
         let is_last = position.is_none();
@@ -213,14 +213,14 @@ async fn read(
 /// The order's customer and products, except those that have a later order in the run's days.
 async fn seen_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
     let reader = &of.reads.reader;
-    let list = ORDERS_OF_CUSTOMER.ask((&order.customer_id, &run.moments()));
+    let list = ORDERS_OF_CUSTOMER.ask((&order.customer_id, &run.moments(&of.zone)));
     let of_customer = async {
         // This list is sorted newest first.
         let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
         let is_last = newest.first().is_none_or(|newest| newest.order_id == order.order_id);
         Ok::<_, Error>(is_last.then(|| Aggregate::Customer(order.customer_id.clone())))
     };
-    let (placed, position) = (run.moments(), order.position());
+    let (placed, position) = (run.moments(&of.zone), order.position());
     let of_products = lines.iter().map(async |line| {
         // Sequential: a product that sells well has a later order in one of the first shards, and the others are not
         // read.

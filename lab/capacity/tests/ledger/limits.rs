@@ -13,9 +13,6 @@ use serde_json::Value;
 const READ: f64 = 1_200.0;
 const WRITTEN: f64 = 400.0;
 
-/// The limit of a route that has none of its own: the defaults of `RequestsPerSecond` and `RequestBurst`.
-const GENERAL: Limit = Limit { rate: 500, burst: 1_000 };
-
 /// What only somebody else can bring about, or what only the routes of customers do.
 const NOT_BY_A_STRANGER: [&str; 5] = ["accepted", "answer lost", "since it was read", "settle", "refund"];
 
@@ -69,7 +66,7 @@ fn public_routes() -> Vec<(String, Limit, f64, f64)> {
         let charges = || cases.iter().map(|case| case.charge(&sample));
         let read = charges().map(|charge| most(charge.read)).fold(0.0, f64::max) * times;
         let written = charges().map(|charge| most(charge.write)).fold(0.0, f64::max) * times + more;
-        (name, route.route.limit.unwrap_or(GENERAL), read, written)
+        (name, shop::limit(route.route), read, written)
     });
     let mut all: Vec<_> = each.collect();
     all.sort_by(|one, other| one.0.cmp(&other.0));

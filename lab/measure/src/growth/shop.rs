@@ -14,7 +14,7 @@ use key_schema::entity::{
     ReturnStatus, StockCell, Transfer, UsernameClaim, ViewShard, WholeStock, Work,
 };
 use key_schema::value::{
-    Cells, Currency, CustomerId, IdempotencyKey, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
+    Cells, Currency, CustomerId, IdempotencyKey, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp, Zone,
 };
 use table::{Item, write_item};
 
@@ -302,7 +302,7 @@ impl Placed {
         ];
         let mut counts = Counts::default();
         for change in changes {
-            counts.add(&change.counts(std::slice::from_ref(&self.line.line)));
+            counts.add(&change.counts(std::slice::from_ref(&self.line.line), &Zone::UTC));
         }
         counts
     }

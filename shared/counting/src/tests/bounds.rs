@@ -2,7 +2,7 @@
 //! counters are not.
 
 use key_schema::entity::{Credit, Order, OrderLine, OrderStatus};
-use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp, Zone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -88,11 +88,11 @@ proptest! {
             for (when, change) in changes {
                 is_settled &= when < at(HORIZON);
                 if when < at(HORIZON) || is_counted.next().unwrap_or_default() {
-                    counted.add(&change.counts(&lines));
+                    counted.add(&change.counts(&lines, &Zone::UTC));
                 }
             }
             for bounds in &mut bounds {
-                bounds.add(&order, &lines);
+                bounds.add(&order, &lines, &Zone::UTC);
             }
         }
         for bounds in &bounds {
@@ -104,9 +104,9 @@ proptest! {
             let mut surplus = Counts::default();
             let (order, lines, _) = changes(&(0, true, vec![], 7));
             let times = if is_settled { 1 } else { 100 };
-            surplus.add(&Counts::of_order(&order, times));
-            surplus.add(&Counts::of_line(&lines[0], order.placed_at, times));
-            surplus.add(&Counts::of_status(&order, OrderStatus::Pending, times));
+            surplus.add(&Counts::of_order(&order, order.placed_at.day(), times));
+            surplus.add(&Counts::of_line(&lines[0], order.placed_at.day(), times));
+            surplus.add(&Counts::of_status(&order, OrderStatus::Pending, order.placed_at.day(), times));
             let mut wrong = counted.clone();
             wrong.add(&surplus.only(bounds.aggregate()));
             let deficit = bounds.deficit(&wrong);

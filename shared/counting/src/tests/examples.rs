@@ -4,7 +4,7 @@ use key_schema::entity::{
     Allowance, Credit, CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
-use key_schema::value::{Currency, Timestamp};
+use key_schema::value::{Currency, Timestamp, Zone};
 use serde_dynamo::{AttributeValue, Item};
 use serde_json::json;
 
@@ -52,14 +52,14 @@ pub(super) fn record(number: &str, change: Change) -> Record {
 
 #[test]
 fn an_order_counts_with_its_total_and_a_line_with_its_amount() {
-    let placed = Change::Placed(order("PENDING")).counts(&[]);
+    let placed = Change::Placed(order("PENDING")).counts(&[], &Zone::UTC);
     let ada = CustomerStats { customer_id: "ada".parse().expect("an id"), orders: 1, open_units: 2, spent: eur(3913) };
     let statuses = [(OrderStatus::Pending, 1)].into_iter().collect();
     let day =
         DayTotals { date: "2026-11-21".parse().expect("a day"), orders: 1, units: 0, revenue: eur(3913), statuses };
     assert_eq!((placed.len(), placed.customer(&ada.customer_id), placed.day(day.date)), (2, ada, day.clone()));
 
-    let sold = Change::Line(line()).counts(&[]);
+    let sold = Change::Line(line()).counts(&[], &Zone::UTC);
     let teapot = ProductStats { product_id: "teapot".parse().expect("an id"), orders: 1, units: 2, revenue: eur(4348) };
     let day = DayTotals { orders: 0, units: 2, revenue: Sums::default(), statuses: Sums::default(), ..day };
     assert_eq!((sold.len(), sold.product(&teapot.product_id), sold.day(day.date)), (2, teapot, day));
@@ -71,7 +71,7 @@ fn units_are_open_while_their_order_is_pending() {
     let open = |changes: &[Change]| {
         let mut counts = Counts::default();
         for change in changes {
-            counts.add(&change.counts(&[line().line]));
+            counts.add(&change.counts(&[line().line], &Zone::UTC));
         }
         counts.customer(&ada).open_units
     };
@@ -103,7 +103,7 @@ fn a_credit_takes_units_from_all_counters_and_each_ones_own_measure_of_the_money
     let lines = [line().line];
     let credits = |units| Credit::of(&lines, order("PAID").discount, |_| units);
     let credited = |units| Order { credits: credits(units), ..order("PAID") };
-    let first = Change::Moved(credited(1), OrderStatus::Paid.into()).counts(&[]);
+    let first = Change::Moved(credited(1), OrderStatus::Paid.into()).counts(&[], &Zone::UTC);
     let (teapot, ada) = ("teapot".parse().expect("an id"), "ada".parse().expect("an id"));
     let date = "2026-11-21".parse().expect("a day");
     assert_eq!((first.product(&teapot).units, first.product(&teapot).revenue), (-1, eur(-2174)));
@@ -113,24 +113,24 @@ fn a_credit_takes_units_from_all_counters_and_each_ones_own_measure_of_the_money
     // One unit and then the other, or both at once, or one of them and then the rest of the order.
     let mut second = first.clone();
     let before = Before { status: OrderStatus::Paid, credits: credits(1), allowed: 0 };
-    second.add(&Change::Moved(credited(2), before.clone()).counts(&[]));
-    assert_eq!(second, Change::Moved(credited(2), OrderStatus::Paid.into()).counts(&[]));
+    second.add(&Change::Moved(credited(2), before.clone()).counts(&[], &Zone::UTC));
+    assert_eq!(second, Change::Moved(credited(2), OrderStatus::Paid.into()).counts(&[], &Zone::UTC));
     let cancelled = Order { status: OrderStatus::Cancelled, ..credited(1) };
     let mut rest = first;
-    rest.add(&Change::Moved(cancelled, before).counts(&lines));
-    assert_eq!(rest, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&lines));
+    rest.add(&Change::Moved(cancelled, before).counts(&lines, &Zone::UTC));
+    assert_eq!(rest, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&lines, &Zone::UTC));
 }
 
 #[test]
 fn an_allowance_takes_money_and_no_units_and_goes_with_the_cancelled_rest() {
     let allowance = Allowance { key: None, amount: 500, reason: None, at: order("PAID").placed_at };
     let allowed = |status| Order { allowances: vec![allowance.clone()], ..order(status) };
-    let mut counts = Change::Moved(allowed("PAID"), OrderStatus::Paid.into()).counts(&[]);
+    let mut counts = Change::Moved(allowed("PAID"), OrderStatus::Paid.into()).counts(&[], &Zone::UTC);
     let (ada, date) = ("ada".parse().expect("an id"), "2026-11-21".parse().expect("a day"));
     assert_eq!((counts.customer(&ada).spent, counts.customer(&ada).orders), (eur(-500), 0));
     assert_eq!((counts.day(date).revenue, counts.day(date).units), (eur(-500), 0));
-    counts.add(&Change::Moved(allowed("CANCELLED"), Before::of(&allowed("PAID"))).counts(&[line().line]));
-    assert_eq!(counts, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&[line().line]));
+    counts.add(&Change::Moved(allowed("CANCELLED"), Before::of(&allowed("PAID"))).counts(&[line().line], &Zone::UTC));
+    assert_eq!(counts, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&[line().line], &Zone::UTC));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn unreadable_lines_stop_only_the_count_of_their_own_order() {
 
 #[test]
 fn counts_leave_out_an_item_to_which_nothing_is_added() {
-    assert!(Counts::of_order(&order("PENDING"), 0).is_empty());
+    assert!(Counts::of_order(&order("PENDING"), at_noon().day(), 0).is_empty());
 }
 
 /// The counts of an order that is imported in some status, with credits, are those of the order that came there here.
@@ -272,17 +272,17 @@ fn an_imported_order_counts_like_one_that_was_placed_and_changed_here() {
         let is_cancelled = order.status == OrderStatus::Cancelled;
         let item = OrderItem { imported_at: Some(now), uncounted: is_cancelled, ..line() };
         let read = |image| Change::read("INSERT", now, Item::default(), image).expect("readable");
-        let mut imported = read(image(&order)).counts(&[]);
-        imported.add(&read(image(&item)).counts(&[]));
+        let mut imported = read(image(&order)).counts(&[], &Zone::UTC);
+        imported.add(&read(image(&item)).counts(&[], &Zone::UTC));
 
         let placed = Order { status: OrderStatus::Pending, credits: vec![], imported_at: None, ..order.clone() };
-        let mut came_here = Change::Placed(placed).counts(&[]);
-        came_here.add(&Change::Line(line()).counts(&[]));
+        let mut came_here = Change::Placed(placed).counts(&[], &Zone::UTC);
+        came_here.add(&Change::Line(line()).counts(&[], &Zone::UTC));
         // The credits first: a cancellation takes away what is left.
         let credited = Order { status: OrderStatus::Pending, ..order.clone() };
-        came_here.add(&Change::Moved(credited, OrderStatus::Pending.into()).counts(&[]));
+        came_here.add(&Change::Moved(credited, OrderStatus::Pending.into()).counts(&[], &Zone::UTC));
         let before = Before { status: OrderStatus::Pending, credits, allowed: 0 };
-        came_here.add(&Change::Moved(order.clone(), before).counts(&[line().line]));
+        came_here.add(&Change::Moved(order.clone(), before).counts(&[line().line], &Zone::UTC));
         assert_eq!(imported, came_here, "{status}");
 
         // Put back by hand long after its import, it does not count again.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use key_schema::entity::{Credit, CustomerStats, Order, OrderItem, OrderLine, OrderStatus};
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Money, OrderId, SequenceNumber};
+use key_schema::value::{Money, OrderId, SequenceNumber, Zone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_dynamo::{AttributeValue, Item};
@@ -152,10 +152,10 @@ impl Stream {
         for (order, lines) in &self.orders {
             let credited: u32 = order.credits.iter().map(|credit| credit.units).sum();
             let open = Order { units: order.units.saturating_sub(credited), ..order.clone() };
-            counts.add(&Counts::of_status(&open, order.status, 1));
+            counts.add(&Counts::of_status(&open, order.status, order.placed_at.day(), 1));
             if order.status != OrderStatus::Cancelled {
                 let total = Money::nearest(order.net_total(), order.total.currency());
-                counts.add(&Counts::of_order(&Order { total, ..order.clone() }, 1));
+                counts.add(&Counts::of_order(&Order { total, ..order.clone() }, order.placed_at.day(), 1));
                 for line in lines {
                     counts.add(&left_of(line, order));
                 }
@@ -262,7 +262,7 @@ impl Stream {
         let written_at = written_at.parse().expect("a time");
         let change = Change::read(event_name, written_at, old, new).expect("a change");
         let lines = change.called_off().map(|order| self.lines(&order.order_id)).unwrap_or_default();
-        let counts = change.counts(&lines);
+        let counts = change.counts(&lines, &Zone::UTC);
         self.record(partition, Some(change), &counts);
     }
 
@@ -288,14 +288,14 @@ fn left_of(line: &OrderLine, order: &Order) -> Counts {
     let price = line.unit_price.amount();
     if let Some(quantity) = line.quantity.less(credited) {
         let amount = Money::nearest(price * i64::from(quantity.get()), line.amount.currency());
-        return Counts::of_line(&OrderLine { quantity, amount, ..line.clone() }, order.placed_at, 1);
+        return Counts::of_line(&OrderLine { quantity, amount, ..line.clone() }, order.placed_at.day(), 1);
     }
     // The line of which all units came back still counts as an order of its product. A line of one unit twice, less one
     // of two units, is a line of none.
     let one = OrderLine { quantity: 1.try_into().unwrap(), amount: line.unit_price, ..line.clone() };
     let two = OrderLine { quantity: 2.try_into().unwrap(), amount: twice(line.unit_price), ..line.clone() };
-    let mut counts = Counts::of_line(&one, order.placed_at, 2);
-    counts.add(&Counts::of_line(&two, order.placed_at, -1));
+    let mut counts = Counts::of_line(&one, order.placed_at.day(), 2);
+    counts.add(&Counts::of_line(&two, order.placed_at.day(), -1));
     counts
 }
 

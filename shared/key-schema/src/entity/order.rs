@@ -29,7 +29,8 @@ pub struct Order {
     pub subtotal: Money,
     /// The amount that the discount codes take off.
     pub discount: Money,
-    /// The discount codes, in the order in which they apply. If there are any, their amounts add up to the discount.
+    /// The discount codes, in the order in which they apply. If there are any, their amounts add up to the discount, or to
+    /// a part of that of an imported order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<CodeUse>,
     /// The tax of the lines and of shipping that comes on top of the prices. Absent if the prices include the tax, or if there is none.

@@ -8,7 +8,7 @@ use jiff::{ToSpan as _, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Invalid, KeyPart, TimeRange};
+use super::{Invalid, KeyPart, TimeRange, Zone};
 
 /// A day, in the years 0 to 9999, such as `2026-11-21`. Days as text sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
@@ -19,6 +19,10 @@ pub struct Day(Date);
 impl Day {
     pub(super) fn of(date: Date) -> Self {
         Self(date)
+    }
+
+    pub(super) fn date(self) -> Date {
+        self.0
     }
 
     /// The day this number of days later, or earlier if it is negative. Stops at the first and the last possible day.
@@ -103,9 +107,9 @@ impl Days {
         self.to
     }
 
-    /// The moments of these days.
-    pub fn moments(&self) -> TimeRange {
-        TimeRange::of_days(self.from, self.to)
+    /// The moments of these days in a zone.
+    pub fn moments(&self, zone: &Zone) -> TimeRange {
+        zone.moments(self.from, self.to)
     }
 
     /// Each day, in order.
@@ -166,7 +170,7 @@ mod tests {
     fn the_moments_of_a_range_of_days_are_from_midnight_to_midnight() {
         let day = |text: &str| text.parse::<Day>().expect("a day");
         let days = Days::new(day("2026-11-21"), day("2026-11-23")).expect("a range");
-        assert_eq!(Ok(days.moments()), TimeRange::parse(Some("2026-11-21"), Some("2026-11-23")));
+        assert_eq!(Ok(days.moments(&Zone::UTC)), TimeRange::parse(Some("2026-11-21"), Some("2026-11-23")));
         assert_eq!(days.end(), day("2026-11-23"));
         assert_eq!((day("2026-11-30").plus(1), day("2026-12-01").plus(-1)), (day("2026-12-01"), day("2026-11-30")));
     }

@@ -69,6 +69,11 @@ impl Timestamp {
         Day::of(zone.to_datetime(self.0).date())
     }
 
+    /// The first moment of this date in a zone.
+    pub(super) fn begin_of(date: Date, zone: &TimeZone) -> Option<Self> {
+        Self::rounded(date.to_zoned(zone.clone()).ok()?.timestamp(), RoundMode::Floor)
+    }
+
     pub(super) fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {
         let moment = if text.len() == "2026-11-21".len() {
             text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp())

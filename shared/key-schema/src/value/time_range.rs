@@ -57,10 +57,9 @@ impl TimeRange {
         }
     }
 
-    /// The moments from the beginning of one day to the beginning of another.
-    pub fn of_days(from: Day, to: Day) -> Self {
-        let midnight = |day: Day| Timestamp::parse(&day.to_string(), RoundMode::Floor).ok();
-        Self { from: midnight(from), to: midnight(to) }
+    /// The moments from one to another. Without one of them, the range is open there.
+    pub(super) fn between(from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
+        Self { from, to }
     }
 
     /// The first moment of the range.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use super::{Day, Invalid, Timestamp};
+use super::{Day, Invalid, TimeRange, Timestamp};
 
 /// A time zone, by its name in the tz database, such as `Europe/Berlin`. The database is part of the program: the runtime
 /// of a function has none.
@@ -17,6 +17,12 @@ impl Zone {
     /// The day of this moment.
     pub fn day(&self, at: Timestamp) -> Day {
         at.day_in(&self.0)
+    }
+
+    /// The moments from the beginning of one day to the beginning of another.
+    pub fn moments(&self, from: Day, to: Day) -> TimeRange {
+        let begin = |day: Day| Timestamp::begin_of(day.date(), &self.0);
+        TimeRange::between(begin(from), begin(to))
     }
 }
 
@@ -32,6 +38,9 @@ impl FromStr for Zone {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
+
+    use proptest::prelude::*;
+    use proptest::sample;
 
     use super::*;
 
@@ -52,8 +61,26 @@ mod tests {
             ("Asia/Kathmandu", "2026-11-20T18:14:59.999Z", "2026-11-20T18:15:00Z", "2026-11-21"),
         ] {
             let is = [day(zone, before_midnight), day(zone, midnight)];
-            let yesterday = day_after.parse::<Day>().expect("a day").plus(-1).to_string();
-            assert_eq!(is, [yesterday, day_after.to_owned()], "{zone}");
+            let after = day_after.parse::<Day>().expect("a day");
+            assert_eq!(is, [after.plus(-1).to_string(), day_after.to_owned()], "{zone}");
+            let days = zone.parse::<Zone>().expect("a zone").moments(after, after.plus(1));
+            let contains = |at: &str| days.contains(at.parse().expect("a time"));
+            assert_eq!((contains(before_midnight), contains(midnight)), (false, true), "{zone}");
+        }
+    }
+
+    proptest! {
+        /// Also where clocks change at midnight, and where a day was left out.
+        #[test]
+        fn a_moment_is_among_those_of_its_day(
+            name in sample::select(vec!["UTC", "Europe/Berlin", "America/Havana", "America/Sao_Paulo", "Pacific/Apia"]),
+            seconds in 0..2_000_000_000_i64,
+        ) {
+            let (zone, at) = (name.parse::<Zone>().expect("a zone"), Timestamp::EPOCH);
+            let at = at.plus_seconds(u32::try_from(seconds).expect("positive"));
+            let day = zone.day(at);
+            prop_assert!(zone.moments(day, day.plus(1)).contains(at));
+            prop_assert!(!zone.moments(day.plus(-1), day).contains(at));
         }
     }
 

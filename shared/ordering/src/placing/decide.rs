@@ -16,7 +16,7 @@ use super::read::{ItemsRead, ReadPlan, keys_of};
 use super::request::{OrderRequest, RequestedLine};
 use super::tax_engine::{TaxEngineError, TaxRequest};
 use super::write::{CommitFailure, Guards, OrderTransaction, new_order};
-use crate::{MaxOpenUnits, PlacingSettings};
+use crate::PlacingSettings;
 
 #[cfg(test)]
 mod tests;
@@ -166,14 +166,9 @@ impl<'a> PlacingAttempt<'a> {
     /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
-        let (max_open_units, tax_rules) = (self.max_open_units(), &self.settings.tax_rules);
-        keys.extend(keys_of(&self.request.customer, self.request.basket.order(), max_open_units, tax_rules));
+        let PlacingSettings { max_open_units, tax_rules, .. } = self.settings;
+        keys.extend(keys_of(&self.request.customer, self.request.basket.order(), *max_open_units, tax_rules));
         keys
-    }
-
-    fn max_open_units(&self) -> MaxOpenUnits {
-        let PlacingSettings { max_open_units, guests, .. } = self.settings;
-        if self.request.customer.is_guest() { guests.max_open_units } else { *max_open_units }
     }
 
     /// The modes of the next read.
@@ -221,31 +216,35 @@ impl<'a> PlacingAttempt<'a> {
             Origin::Queue { max_total, .. } => queued.and_then(|queued| queued.max_total).or(max_total),
         };
         let quote = quote.and_then(|quote| quote.at_most(max_total));
-        let quote = quote.and_then(|quote| quote.within(self.max_open_units(), items.stats.as_ref()));
-        let within_share = quote.and_then(|quote| {
-            let limits = GuestLimits::of(self.settings.guests.share, &quote, items);
-            limits.map_or(Ok(()), |limits| limits.check(&quote, self.lines()))?;
-            Ok((quote, limits))
+        let quote = quote.and_then(|quote| quote.within(self.settings.max_open_units, items.stats.as_ref()));
+        let limits = GuestLimits::of(&self.request.customer, self.settings.guest_share, items);
+        let order = quote.and_then(|quote| {
+            let order = new_order(self.request, &self.id, self.settings, quote, now);
+            let held = limits.and_then(|limits| limits.if_held(&order.order));
+            held.map_or(Ok(()), |limits| limits.check(&order.order, self.lines()))?;
+            Ok((order, held))
         });
-        let (quote, limits) = match within_share {
-            Ok(within_share) => within_share,
+        let (order, held) = match order {
+            Ok(order) => order,
             Err(rejection) if self.reads.is_conclusive(&rejection, items) => {
-                return Ok(PlacingAction::Settle(rejection));
+                return Ok(PlacingAction::Settle(match limits {
+                    Some(limits) => limits.told(rejection),
+                    None => rejection,
+                }));
             }
             Err(_) => return Ok(PlacingAction::Read { backoff: false }),
         };
         if self.only_quotes {
-            let max_total = self.max_total().unwrap_or(quote.total);
+            let max_total = self.max_total().unwrap_or(order.order.total);
             return Ok(PlacingAction::Done(Box::new(PlacingOutcome::Waits { max_total })));
         }
 
-        let order = new_order(self.request, &self.id, self.settings, quote, now);
         let sources: Option<Vec<_>> = order.lines.iter().map(|line| items.source_of(&self.id, line)).collect();
         let Some(sources) = sources else {
             let scattered = items.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));
             return Ok(PlacingAction::Gather(scattered.collect()));
         };
-        let mut transaction = OrderTransaction::of(&order, &sources, limits, self.settings.product_shards)?;
+        let mut transaction = OrderTransaction::of(&order, &sources, held, self.settings.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }
@@ -289,6 +288,11 @@ impl<'a> PlacingAttempt<'a> {
         };
         Ok(match sent.guards.failure(self.request.basket.order(), causes)? {
             CommitFailure::AlreadyPlaced => PlacingAction::Recall,
+            // Only a read knows what a guest may be told.
+            CommitFailure::Rejected(_) if self.request.customer.is_guest() => {
+                self.reads.escalate([]);
+                PlacingAction::Read { backoff: false }
+            }
             CommitFailure::Rejected(rejection) => PlacingAction::Settle(rejection),
             CommitFailure::Retry { short } => {
                 self.reads.escalate(short);

@@ -30,17 +30,31 @@ pub struct Orders {
 
 impl FromEnvironment for Orders {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self {
-            reader: Reader::from_environment(environment)?,
-            // Without capacity, an order is queued instead of retried.
-            writer: Writer::from_environment(environment)?.fail_fast_on_capacity(),
-            settings: PlacingSettings::from_environment(environment)?,
-            tax_engine: TaxEngine::from_environment(environment)?,
-        })
+        Self::of(environment, PlacingSettings::of_customers(environment)?)
+    }
+}
+
+/// Places orders of guests, within their limits.
+#[derive(Clone, Debug)]
+pub struct GuestOrders(pub Orders);
+
+impl FromEnvironment for GuestOrders {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Orders::of(environment, PlacingSettings::of_guests(environment)?).map(Self)
     }
 }
 
 impl Orders {
+    fn of(environment: &Environment, settings: PlacingSettings) -> Result<Self, Misconfigured> {
+        Ok(Self {
+            reader: Reader::from_environment(environment)?,
+            // Without capacity, an order is queued instead of retried.
+            writer: Writer::from_environment(environment)?.fail_fast_on_capacity(),
+            settings,
+            tax_engine: TaxEngine::from_environment(environment)?,
+        })
+    }
+
     /// Adds the write units that placing consumes to the meter.
     #[must_use]
     pub fn metered(self, meter: &Meter) -> Self {

@@ -1,14 +1,13 @@
 //! What guests together may hold without paying: a share of each product's units, and of each code's uses.
 
-use key_schema::entity::{OrderStatus, Rejection};
-use key_schema::value::{DiscountCode, ProductId};
+use key_schema::entity::{Order, Rejection};
+use key_schema::value::{CustomerId, DiscountCode, ProductId};
 
-use super::quote::Quote;
 use super::read::ItemsRead;
 use super::request::RequestedLine;
 use crate::GuestShare;
 
-/// The limits for an order of a guest that waits for its payment.
+/// The limits for an order of a guest.
 ///
 /// An identity of a guest costs nothing, so no limit by identity bounds what strangers hold. The units on sale and the
 /// uses left are those that were read, and what guests hold is checked by the transaction.
@@ -19,27 +18,40 @@ pub(crate) struct GuestLimits<'a> {
 }
 
 impl<'a> GuestLimits<'a> {
-    /// The limits of this order. `None`: it is of a customer, or paid.
-    pub(crate) fn of(share: GuestShare, quote: &Quote, items: &'a ItemsRead) -> Option<Self> {
-        let is_held = items.guest.is_some() && OrderStatus::when_placed(&quote.payments).is_open();
-        is_held.then_some(Self { share, items })
+    /// The limits of an order of this customer. `None`: the customer is no guest.
+    pub(crate) fn of(customer: &CustomerId, share: GuestShare, items: &'a ItemsRead) -> Option<Self> {
+        customer.is_guest().then_some(Self { share, items })
+    }
+
+    /// The same limits if what the order takes is held without a payment.
+    pub(crate) fn if_held(self, order: &Order) -> Option<Self> {
+        order.is_held_by_guest().then_some(self)
+    }
+
+    /// The rejection as it is told to a guest, for whom what guests may not hold is not there.
+    pub(crate) fn told(&self, rejection: Rejection) -> Rejection {
+        match rejection {
+            Rejection::OutOfStock { line, product, available } => {
+                let left = u64::try_from(self.units_left(&product)).unwrap_or_default();
+                Rejection::OutOfStock { line, product, available: available.min(left) }
+            }
+            other => other,
+        }
     }
 
     /// Checks that the order keeps to the limits.
     ///
     /// # Errors
-    /// Guests would hold more than their share of a product or of a code. To a guest, the rest is not there.
-    pub(crate) fn check(&self, quote: &Quote, asked: &[RequestedLine]) -> Result<(), Rejection> {
+    /// Guests would hold more than their share of a product or of a code.
+    pub(crate) fn check(&self, order: &Order, asked: &[RequestedLine]) -> Result<(), Rejection> {
         for (line, RequestedLine { product_id, quantity }) in asked.iter().enumerate() {
-            let left = self.units_left(product_id);
-            if left < quantity.get().into() {
-                let available = u64::try_from(left).unwrap_or_default();
+            let available = u64::try_from(self.units_left(product_id)).unwrap_or_default();
+            if available < quantity.get().into() {
                 return Err(Rejection::OutOfStock { line, product: product_id.clone(), available });
             }
         }
-        let mut counted = quote.codes.iter().filter(|used| used.counted);
-        match counted.find(|used| self.uses_held(&used.code) > self.most_uses(&used.code)) {
-            Some(used) => Err(Rejection::DiscountExhausted { code: used.code.clone() }),
+        match order.counted_codes().find(|code| self.uses_held(code) > self.most_uses(code)) {
+            Some(code) => Err(Rejection::DiscountExhausted { code: code.clone() }),
             None => Ok(()),
         }
     }

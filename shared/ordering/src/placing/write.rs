@@ -122,8 +122,7 @@ impl OrderTransaction {
             let (expression, is_valid) = match limits {
                 None => ("SET #uses = #uses + :one", is_valid),
                 Some(limits) => {
-                    let has_share = Condition::new("attribute_not_exists(#heldByGuests) OR #heldByGuests <= :most");
-                    let has_share = has_share.value(":most", limits.most_uses(code))?;
+                    let has_share = Condition::guests_hold_at_most(limits.most_uses(code))?;
                     ("SET #uses = #uses + :one ADD #heldByGuests :one", is_valid.and(has_share))
                 }
             };
@@ -282,7 +281,7 @@ impl Guards {
                             continue;
                         }
                     };
-                    // The next read names all recalled products of the order, and what guests hold.
+                    // The next read names all recalled products of the order.
                     let has_units = stock.available >= line.quantity.get().into();
                     if has_units || stock.price != line.unit_price || stock.recalled {
                         continue;

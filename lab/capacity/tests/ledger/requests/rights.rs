@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
+use shop::guest_id;
 
 use crate::metered_shop::MeteredShop;
 
@@ -9,10 +10,9 @@ use crate::metered_shop::MeteredShop;
 const SECRET: &str = "dGhlIHRoaXJkIGd1ZXN0IG9mIGV2ZXJ5IHdvcmxkLi4";
 
 pub async fn of_a_guest(shop: &mut MeteredShop) {
-    let guest = json!({ "email": format!("{}@example.com", shop.id("e", 4)), "name": shop.name('n') }).to_string();
-    let guest =
-        shop.shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201);
-    let path = format!("/customers/{}", guest["guestId"].as_str().expect("an id"));
+    let guest = json!({ "email": format!("{}@example.com", shop.id("e", 4)), "name": shop.name('n') });
+    shop.shop.introduce(SECRET, guest).await.expect(201);
+    let path = format!("/customers/{}", guest_id(SECRET));
     shop.pass().await;
     let id = shop.id("c", 3);
     let sign_up = json!({

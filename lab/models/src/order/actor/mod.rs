@@ -12,7 +12,7 @@ use key_schema::value::{Cells, Money, OrderId, Quantity, Timestamp};
 use ordering::changing::{Changing, SentChange};
 use ordering::steps::Transition;
 use ordering::{
-    Acceptance, GuestRules, MaxOpenUnits, Numbering, OrderRequest, Origin, PlacingAttempt, PlacingSettings, SentOrder,
+    Acceptance, GuestShare, MaxOpenUnits, Numbering, OrderRequest, Origin, PlacingAttempt, PlacingSettings, SentOrder,
     TaxRules,
 };
 use stock::Proof;
@@ -27,7 +27,7 @@ static SETTINGS: LazyLock<PlacingSettings> = LazyLock::new(|| PlacingSettings {
     status_shards: StatusShards(1),
     product_shards: ProductShards(1),
     max_open_units: MaxOpenUnits::new(0),
-    guests: GuestRules::default(),
+    guest_share: GuestShare { percent: 100 },
     tax_rules: TaxRules::default(),
     numbering: Numbering::default(),
 });

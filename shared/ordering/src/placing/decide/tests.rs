@@ -8,15 +8,22 @@ use table::{ProductShards, StatusShards};
 use super::PlacingAction::{Commit, Done, Read, Recall, Settle, Unknown};
 use super::*;
 use crate::placing::quote::tests::{eur, now, shop};
-use crate::{Basket, GuestRules, GuestShare, MaxOpenUnits, Numbering, TaxRules};
+use crate::{Basket, GuestShare, MaxOpenUnits, Numbering, TaxRules};
 
 /// A shop without taxes and numbers of invoices, with this cap.
 fn settings(max_open_units: u32) -> &'static PlacingSettings {
     let (tax_rules, numbering) = (TaxRules::default(), Numbering::default());
     let (status_shards, product_shards) = (StatusShards(8), ProductShards(1));
     let max_open_units = MaxOpenUnits::new(max_open_units);
-    let guests = GuestRules { max_open_units, share: GuestShare { percent: 75 } };
-    Box::leak(Box::new(PlacingSettings { status_shards, product_shards, max_open_units, guests, tax_rules, numbering }))
+    let guest_share = GuestShare { percent: 75 };
+    Box::leak(Box::new(PlacingSettings {
+        status_shards,
+        product_shards,
+        max_open_units,
+        guest_share,
+        tax_rules,
+        numbering,
+    }))
 }
 
 /// An order of one unit at 1,000, and all items that it depends on.

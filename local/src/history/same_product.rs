@@ -1,0 +1,93 @@
+//! The lines of one product. Another shop may have sold a product in several lines of an order, at several prices. An
+//! order of Till has a product in one line, so that credits, returns and shipments name the line by its product.
+
+use key_schema::entity::{LineTax, shares};
+use key_schema::value::{Money, Quantity, repeated};
+
+use super::order_record::{LineRecord, OrderRecord};
+
+const TOO_GREAT: &str = "lines: their amounts are too great";
+
+/// The lines of one product, as one.
+struct Joined {
+    line: LineRecord,
+    /// The sum of the amounts of the lines, in minor units.
+    amount: i64,
+    /// What the discount took off them.
+    off: i64,
+}
+
+impl OrderRecord {
+    /// The order with one line for each product: its units together, at the highest of its prices. What they cost less is a
+    /// discount of the line, and the order's discount is more by it. So the total stays, and each unit is worth the average
+    /// when it is returned. Taxes are added up, as they were reckoned.
+    ///
+    /// # Errors
+    /// The lines of a product differ in the currency or the tax rate, or a sum is too great.
+    pub(super) fn joined(mut self) -> Result<Self, String> {
+        if repeated(self.lines.iter().map(|line| &line.product_id)).is_none() {
+            return Ok(self);
+        }
+        let currency = self.total.currency();
+        let money = |amount: i64| Money::new(amount, currency).ok_or(TOO_GREAT);
+        let amounts: Vec<_> = self.lines.iter().map(LineRecord::amount).collect::<Result<_, _>>()?;
+        let is_told = self.lines.iter().any(|line| line.discount.is_some());
+        let offs = if is_told {
+            self.lines.iter().map(|line| line.discount.map_or(0, Money::amount)).collect()
+        } else {
+            shares(self.discount.unwrap_or(Money::zero(currency)), &amounts)
+        };
+        let mut all: Vec<Joined> = Vec::new();
+        for ((line, amount), off) in self.lines.into_iter().zip(amounts).zip(offs) {
+            match all.iter_mut().find(|joined| joined.line.product_id == line.product_id) {
+                Some(joined) => joined.join(&line, amount, off)?,
+                None => all.push(Joined { line, amount, off }),
+            }
+        }
+        let mut reduced = 0;
+        for joined in &mut all {
+            let less = joined.line.amount()? - joined.amount;
+            joined.off += less;
+            reduced += less;
+        }
+        if is_told || reduced > 0 {
+            for Joined { line, off, .. } in &mut all {
+                line.discount = if *off > 0 { Some(money(*off)?) } else { None };
+            }
+        }
+        if reduced > 0 {
+            let sum = money(reduced)?.checked_add(self.discount.unwrap_or(Money::zero(currency)));
+            self.discount = Some(sum.ok_or(TOO_GREAT)?);
+        }
+        Ok(Self { lines: all.into_iter().map(|joined| joined.line).collect(), ..self })
+    }
+}
+
+impl LineRecord {
+    fn amount(&self) -> Result<i64, &'static str> {
+        self.unit_price.checked_mul(self.quantity.get()).map(Money::amount).ok_or(TOO_GREAT)
+    }
+}
+
+impl Joined {
+    fn join(&mut self, other: &LineRecord, amount: i64, off: i64) -> Result<(), String> {
+        let Self { line, .. } = self;
+        let differ = |what: &str| format!("lines: {} is in two lines of different {what}", line.product_id);
+        let units = i64::from(line.quantity.get()) + i64::from(other.quantity.get());
+        line.quantity = Quantity::try_from(units).map_err(|why| format!("lines: {}: {why}", line.product_id))?;
+        let (one, two) = (line.unit_price, other.unit_price);
+        let least = one.checked_min(two).ok_or_else(|| differ("currencies"))?;
+        line.unit_price = if least == one { two } else { one };
+        line.tax = match (line.tax, other.tax) {
+            (None, None) => None,
+            (Some(one), Some(two)) if (one.rate, one.added) == (two.rate, two.added) => {
+                let amount = one.amount.checked_add(two.amount).ok_or(TOO_GREAT)?;
+                Some(LineTax { amount, by_engine: true, ..one })
+            }
+            _ => return Err(differ("tax rates: give one of them a productId of its own")),
+        };
+        self.amount += amount;
+        self.off += off;
+        Ok(())
+    }
+}
