@@ -14,7 +14,7 @@ use self::troubles::{CALM, Shop, Trouble, ordinary, troubles};
 use crate::deployment;
 
 /// The number of periods of each phase: more than any alarm looks back.
-const WHILE: usize = 10;
+const WHILE: usize = 80;
 
 fn alarms() -> BTreeMap<String, Alarm> {
     let stacks = deployment::ALARMING.map(deployment::stack);

@@ -22,6 +22,7 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
     .access(ordering::PLACE)
     .access(ordering::PLACE_FOR_GUEST)
     .grants(&[ordering::SEE_WAITING_ROOM, ordering::READ_TAX_SECRET])
+    .concurrency("GuestOrderConcurrency")
     .after(place_order::READERS_OF_ORDERS)
     .example(
         Example::at("09:54:20")

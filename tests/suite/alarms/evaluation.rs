@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use yaml_serde::Value as Yaml;
 
 use super::metric_math::{self, Series};
-use crate::deployment::stack;
+use crate::deployment::{reference, stack};
 
 /// The id of the metric of an alarm without an expression.
 pub const METRIC: &str = "metric";
@@ -65,7 +65,12 @@ impl Alarm {
             Some("notBreaching") => MissingData::NotBreaching,
             other => panic!("{name}: missing data as {other:?} is not known here"),
         };
-        let evaluation_periods = count(&properties["EvaluationPeriods"]).expect("a number of periods");
+        let periods = &properties["EvaluationPeriods"];
+        let evaluation_periods = match reference(periods) {
+            Some(parameter) => count(&stack("template.yaml")["Parameters"][parameter]["Default"]),
+            None => count(periods),
+        };
+        let evaluation_periods = evaluation_periods.expect("a number of periods");
         Self {
             name: name.to_owned(),
             metrics: metrics.iter().map(|(id, metric)| (id.clone(), text(&metric["MetricName"]))).collect(),
