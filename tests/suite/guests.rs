@@ -150,7 +150,7 @@ async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     // The transaction is about the guest.
     let guest = json!({ "orderId": ID });
     let reply = shop.overtaken(&guest, "TransactWriteItems", shop.guest_order(SECRET, "k", things(1)), async || {
-        expire(&shop).await
+        expire(&shop).await;
     });
     reply.await.problem(Kind::NotFound);
     assert_eq!(shop.available("thing").await, 10);

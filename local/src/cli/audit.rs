@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LAYOUT", default_value = "v1")]
     layout: Layout,
 
-    /// The shop's TimeZone, whose days are counted
+    /// The shop's parameter `TimeZone`, whose days are counted
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     time_zone: String,
 

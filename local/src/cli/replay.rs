@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     #[arg(long, requires = "table", conflicts_with = "counts")]
     bus: Option<String>,
 
-    /// The shop's TimeZone, whose days are counted
+    /// The shop's parameter `TimeZone`, whose days are counted
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "counts")]
     time_zone: String,
 

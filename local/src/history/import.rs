@@ -295,7 +295,7 @@ impl Importer {
             }
         }
         for line in later {
-            self.write(vec![line], budget).await?;
+            _ = self.write(vec![line], budget).await?;
         }
         Ok(Commit::Done)
     }

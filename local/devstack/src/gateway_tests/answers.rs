@@ -28,6 +28,15 @@ async fn the_cause_of_a_function_s_failure_is_not_sent_to_the_client() {
     }
 }
 
+/// The client learns the reason, because a body that is too large is read to its end.
+#[tokio::test]
+async fn a_body_of_more_than_six_megabytes_is_refused() {
+    let bench = Bench::start().await;
+    let send = |bytes: usize| bench.post("/things/special").body("x".repeat(bytes));
+    assert_eq!(send(6 * 1024 * 1024).send().await.unwrap().status(), 201);
+    problem_of(send(6 * 1024 * 1024 + 1), 413, "too-large", "Request Entity Too Large").await;
+}
+
 #[tokio::test]
 async fn every_answer_has_the_id_of_its_request() {
     let bench = Bench::start().await;

@@ -256,7 +256,8 @@ fn unreadable_lines_stop_only_the_count_of_their_own_order() {
 
 #[test]
 fn counts_leave_out_an_item_to_which_nothing_is_added() {
-    assert!(Counts::of_order(&order("PENDING"), at_noon().day(), 0).is_empty());
+    let order = order("PENDING");
+    assert!(Counts::of_order(&order, order.placed_at.day(), 0).is_empty());
 }
 
 /// The counts of an order that is imported in some status, with credits, are those of the order that came there here.

@@ -6,7 +6,7 @@ use single_table::{Given, Parameter};
 use utoipa::IntoParams;
 
 use super::time::moment;
-use super::{Day, Invalid, KeyPart, Timestamp};
+use super::{Invalid, KeyPart, Timestamp};
 
 /// The moments from `from` (included) to `to` (excluded). Without `from` or `to`, the range is unbounded on that side.
 ///
