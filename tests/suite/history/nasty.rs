@@ -202,7 +202,7 @@ async fn the_nastiest_history_is_read_by_every_route_sold_refunded_and_exported(
         admin.receive(&back, json!({ "accepted": true, "restock": true })).await.expect(200);
     }
     let refund = admin.confirm_refund(&past, "all of it").await.expect(200);
-    assert_eq!(refund["payments"][0]["refunded"], eur(18_419), "{refund}");
+    assert_eq!(refund["payments"][0]["returned"], eur(18_419), "{refund}");
     shop.settle().await;
     assert_eq!(breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
     copied(&shop, &Shop::open().await).await;
