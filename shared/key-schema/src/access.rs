@@ -62,6 +62,7 @@ pub const CHANGED: &[(&str, &[&str])] = &[
             "deliveredCount",
             "erased",
             "hasAddress",
+            "requestId",
             "returnCount",
             "returning",
             "shipmentCount",

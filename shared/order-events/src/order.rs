@@ -1,6 +1,6 @@
 //! The events of orders and their payments.
 
-use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
+use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal};
 use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,6 +30,11 @@ pub struct OrderPlaced {
     pub line_count: u8,
     /// The lines, sorted by product id.
     pub lines: Vec<OrderLine>,
+    /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
 }
 
 /// An order changed its status.
@@ -50,6 +55,11 @@ pub struct OrderStatusChanged {
     pub to: OrderStatus,
     /// The order's version after the change. A later change has a greater version.
     pub version: u64,
+    /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
 }
 
 /// Units of an order were cancelled before it was shipped, and the order goes on with the units that are left. The event is
@@ -72,6 +82,11 @@ pub struct UnitsCancelled {
     pub amount: Money,
     /// The order's version after the change. A later change has a greater version.
     pub version: u64,
+    /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
 }
 
 /// The bank captured the card payment of an invoice.
@@ -114,6 +129,11 @@ pub struct OrderRejected {
     pub rejected_at: Timestamp,
     /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the details.
     pub reason: String,
+    /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
 }
 
 /// The shop gave money back without units, because something was wrong with the goods, for example.
@@ -136,6 +156,11 @@ pub struct AmountCredited {
     pub reason: Option<String>,
     /// The order's version after the change.
     pub version: u64,
+    /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
 }
 
 impl AmountCredited {
@@ -151,6 +176,7 @@ impl AmountCredited {
             amount: Money::nearest(newest.amount, after.total.currency()),
             reason: newest.reason.clone(),
             version: after.version,
+            request_id: after.request_id.clone(),
         })
     }
 }
@@ -178,6 +204,7 @@ impl UnitsCancelled {
             lines,
             amount: Money::nearest(after.credited() - before.credited(), after.total.currency()),
             version: after.version,
+            request_id: after.request_id.clone(),
         })
     }
 }
@@ -193,27 +220,9 @@ impl OrderRejected {
             customer_id: queued.customer_id,
             queued_at: queued.queued_at,
             rejected_at: at,
-            reason: reason(&rejection).to_owned(),
+            reason: rejection.reason().to_owned(),
+            request_id: queued.request_id,
         })
-    }
-}
-
-/// The reason without the codes in the rejection: anybody who has a gift card's code can spend the card.
-fn reason(rejection: &Rejection) -> &'static str {
-    match rejection {
-        Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } | Rejection::UnknownAddress { .. } => "not-found",
-        Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
-        Rejection::Recalled { .. } => "product-recalled",
-        Rejection::OpenUnits { .. } => "open-units",
-        Rejection::OutOfStock { .. } => "out-of-stock",
-        Rejection::PriceChanged { .. } => "price-changed",
-        Rejection::NotShipped { .. } => "not-shipped",
-        Rejection::CartChanged { .. } => "cart-changed",
-        Rejection::DiscountInvalid { .. } => "discount-invalid",
-        Rejection::DiscountExhausted { .. } => "discount-exhausted",
-        Rejection::GiftCardInvalid { .. } => "gift-card-invalid",
-        Rejection::GiftCardBalance { .. } => "gift-card-balance",
-        Rejection::KeyReused => "idempotency-key-reused",
     }
 }
 
@@ -247,6 +256,7 @@ impl OrderPlaced {
             total: order.total,
             line_count: order.line_count,
             lines,
+            request_id: order.request_id,
         })
     }
 }

@@ -230,7 +230,7 @@ impl Cashier {
     /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call
     /// tries again what failed.
     async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
-        error!(%order, ?command, %error, "the payment provider has not carried out a command");
+        error!(order_id = order.as_str(), ?command, %error, "the payment provider has not carried out a command");
         // The customer may still pay an intent that is not void, so a void is asked for until the intent has ended.
         let code = error.code().filter(|_| command != Command::Void);
         let failed = Transition::FailCommand { command, code };
@@ -245,7 +245,7 @@ impl Cashier {
     async fn settle_without(&self, whole: &WholeOrder, error: Failed, budget: Budget) -> Result<Settled, Failed> {
         let order = &whole.order.order_id;
         let Some(command) = whole.invoice.card().and_then(CardPayment::command) else { return Err(error) };
-        error!(%order, ?command, %error, "the payment provider cannot do what is due");
+        error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");
         let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
         if let Transitioned::Done(whole) = self.orders.change(Target::Order(order), failed, budget).await? {
             tell_staff(Some(Work::Provider), &whole);
@@ -294,7 +294,7 @@ impl Cashier {
 fn tell_staff(before: Option<Work>, whole: &WholeOrder) {
     let work = whole.work().filter(|work| matches!(work, Work::Dispute | Work::Missing | Work::Refund));
     if work.is_some() && work != before {
-        error!(order = %whole.order.order_id, ?work, "staff have to look at a payment");
-        lambda::metrics(&[("PaymentsForStaff", Measure::Count(1))]);
+        error!(order_id = whole.order.order_id.as_str(), ?work, "staff have to look at a payment");
+        lambda::metrics_of_shop(&[("PaymentsForStaff", Measure::Count(1))], None);
     }
 }

@@ -51,6 +51,7 @@ pub struct PlacingAttempt<'a> {
     is_unanswered: bool,
     /// Whether an order that can be placed is to wait.
     only_quotes: bool,
+    request_id: Option<String>,
 }
 
 /// The next request to make.
@@ -138,7 +139,14 @@ impl<'a> PlacingAttempt<'a> {
             quoted: None,
             is_unanswered: false,
             only_quotes: false,
+            request_id: None,
         }
+    }
+
+    /// The same attempt, by the request with this id.
+    #[must_use]
+    pub fn by(self, request_id: Option<String>) -> Self {
+        Self { request_id, ..self }
     }
 
     /// The same attempt, but an order that can be placed is to wait in the queue.
@@ -244,7 +252,8 @@ impl<'a> PlacingAttempt<'a> {
             return Ok(PlacingAction::Done(Box::new(PlacingOutcome::Waits { max_total })));
         }
 
-        let order = new_order(self.request, &self.id, self.settings, quote, now);
+        let mut order = new_order(self.request, &self.id, self.settings, quote, now);
+        order.order.request_id.clone_from(&self.request_id);
         let sources: Option<Vec<_>> = order.lines.iter().map(|line| items.source_of(&self.id, line)).collect();
         let Some(sources) = sources else {
             let scattered = items.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));
