@@ -119,7 +119,7 @@ where
             (Response::from(reply), None)
         }
         Err(problem) => {
-            let problem = problem.with("requestId", request_id);
+            let problem = if request_id.is_empty() { problem } else { problem.with("requestId", request_id) };
             (Response::from(&problem), Some(problem))
         }
     };

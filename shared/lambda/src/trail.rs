@@ -27,7 +27,8 @@ pub(crate) fn begin() {
 
 /// Does the work of this request.
 pub async fn trail<F: Future>(request_id: &str, trace_id: Option<&str>, work: F) -> F::Output {
-    let mut notes: Notes = vec![(REQUEST_ID, request_id.into())];
+    let mut notes = Notes::new();
+    notes.extend(Some(request_id).filter(|id| !id.is_empty()).map(|id| (REQUEST_ID, id.into())));
     notes.extend(trace_id.map(|trace_id| ("trace_id", trace_id.into())));
     NOTES.scope(RefCell::new(notes), work).await
 }
@@ -60,7 +61,7 @@ pub fn request_id() -> Option<String> {
         let notes = notes.borrow();
         notes.iter().find(|(name, _)| *name == REQUEST_ID).and_then(|(_, value)| value.as_str()).map(str::to_owned)
     };
-    NOTES.try_with(noted).ok().flatten().filter(|id| !id.is_empty())
+    NOTES.try_with(noted).ok().flatten()
 }
 
 /// What a line written now has besides its own fields.

@@ -136,7 +136,7 @@ alarm 3 ConcurrencyIsNearItsLimit shared=900 claimed=900: 900 of 1,000 are in us
 alarm 3 ConcurrencyIsNearItsLimit shared=270 claimed=970: 700 are reserved, and 270 of the other 300 are in use
 quiet 9 ConcurrencyIsNearItsLimit shared=30 claimed=880: 850 are reserved, and 30 of the other 150 are in use
 quiet 2 ConcurrencyIsNearItsLimit shared=990 claimed=990: a rush of ten minutes
-alarm 2 EdgeFails rate=4: the API's domain does not answer CloudFront
+alarm 2 EdgeFails requests=5000 rate=4: the API's domain does not answer CloudFront
 quiet 9 EdgeFails requests=20 rate=10: two of few requests fail
 quiet 1 EdgeFails rate=90: nearly all fail for five minutes
 alarm 2 EdgeCertificateEnds metric=44: the certificate ends in six weeks
