@@ -50,8 +50,10 @@ async fn an_order_is_followed_from_its_request_through_queue_and_stream_to_its_e
     }
     let events = shop.bus().events();
     let of = |kind: &str| events.iter().find(|event| event["detail-type"] == kind).expect("an event")["detail"].clone();
-    assert_eq!((of("OrderPlaced")["requestId"].as_str(), of("OrderStatusChanged")["requestId"].as_str()),
-        (Some(request.as_str()), Some(cancelling.as_str())));
+    assert_eq!(
+        (of("OrderPlaced")["requestId"].as_str(), of("OrderStatusChanged")["requestId"].as_str()),
+        (Some(request.as_str()), Some(cancelling.as_str()))
+    );
 }
 
 #[tokio::test]
@@ -67,7 +69,7 @@ async fn a_refusal_says_of_what_and_why_and_the_client_gets_the_id_of_its_line()
     };
     for (body, kind, of) in [
         (things(2), Kind::OutOfStock, ("product_id", json!("thing"))),
-        (basket(&[("gone", 1)]), Kind::NotFound, ("product_id", json!("gone"))),
+        (basket("gone", 1), Kind::NotFound, ("product_id", json!("gone"))),
         (with("discountCode", json!("SPRING-OF-ADA")), Kind::DiscountInvalid, ("code_hash", Value::Null)),
         (with("giftCards", json!(["GIFT-OF-ADA-1"])), Kind::GiftCardInvalid, ("status", json!(409))),
     ] {
@@ -89,8 +91,23 @@ async fn a_refusal_says_of_what_and_why_and_the_client_gets_the_id_of_its_line()
 
 /// The fields of requests that say something about a person, or let somebody do something.
 const PERSONAL: [&str; 17] = [
-    "city", "code", "discountCode", "discountCodes", "email", "giftCards", "line1", "line2", "name", "postalCode", "reason",
-    "reference", "region", "trackingNumber", "trackingUrl", "username", "wholeDescription",
+    "city",
+    "code",
+    "discountCode",
+    "discountCodes",
+    "email",
+    "giftCards",
+    "line1",
+    "line2",
+    "name",
+    "postalCode",
+    "reason",
+    "reference",
+    "region",
+    "trackingNumber",
+    "trackingUrl",
+    "username",
+    "wholeDescription",
 ];
 
 /// The texts of these fields.
@@ -122,7 +139,8 @@ async fn no_line_of_a_day_has_personal_data_and_each_names_its_request() {
         for header in ["guest-secret", "authorization", "idempotency-key"] {
             secrets.extend(event["headers"][header].as_str().map(str::to_owned));
         }
-        let bodies = event["Records"].as_array().into_iter().flatten().chain([&event]).filter_map(|it| it["body"].as_str());
+        let bodies =
+            event["Records"].as_array().into_iter().flatten().chain([&event]).filter_map(|it| it["body"].as_str());
         bodies.for_each(|body| personal(&serde_json::from_str(body).expect("JSON"), false, &mut secrets));
         log.take();
         match handlers.get(&name) {

@@ -78,11 +78,7 @@ pub fn metrics_of_shop(measures: &[(&str, Measure)], by: Option<(&'static str, &
     write(measures, |logged| (DEPLOYMENT, &logged.deployment), by);
 }
 
-fn write(
-    measures: &[(&str, Measure)],
-    whose: fn(&Logged) -> (&'static str, &str),
-    by: Option<(&'static str, &str)>,
-) {
+fn write(measures: &[(&str, Measure)], whose: fn(&Logged) -> (&'static str, &str), by: Option<(&'static str, &str)>) {
     let Some(logged) = LOGGED.get() else {
         tracing::debug!(?measures, ?by, "metrics");
         return;

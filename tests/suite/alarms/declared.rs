@@ -69,7 +69,8 @@ fn every_alarm_says_whether_somebody_must_get_up_and_links_its_section() {
             let said = alarm["AlarmDescription"].as_str().expect("a description");
             let said = said.strip_suffix(&format!(", docs/alarms.md#{section}"));
             let said = said.unwrap_or_else(|| panic!("{name} does not link docs/alarms.md#{section}"));
-            let topic = if said.ends_with(". Not urgent") || said.ends_with("? Not urgent") { "Notices" } else { "Alarms" };
+            let topic =
+                if said.ends_with(". Not urgent") || said.ends_with("? Not urgent") { "Notices" } else { "Alarms" };
             assert!(topic == "Notices" || said.ends_with(" Urgent"), "{name}: {said}");
             // The stack in us-east-1 has one topic.
             let topic = if file == "stacks/firewall.yaml" { "Alarms" } else { topic };

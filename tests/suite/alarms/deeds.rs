@@ -17,7 +17,7 @@ use crate::deployment::{ALARMING, alarms, reference, reserved_by, stack};
 
 /// The functions, with what they do: their accesses to the table and their grants.
 fn functions_that(do_this: impl Fn(&[Access], &[Grant]) -> bool) -> BTreeSet<String> {
-    let routes = routes().map(|it| (it.function, it.route.access.concat(), it.route.grants));
+    let routes = routes().map(|it| (&it.function, it.route.access.concat(), it.route.grants));
     let consumers = CONSUMERS.iter().map(|it| (&it.function, it.access.concat(), it.grants));
     let named = routes.chain(consumers).filter(|(_, access, grants)| do_this(access, grants));
     named.map(|(function, ..)| pascal_case(&function.name())).collect()
@@ -44,9 +44,7 @@ fn the_alarms_of_a_silent_stream_know_every_function_by_which_clients_order() {
     let routes: BTreeSet<_> = routes().map(|it| pascal_case(&it.function.name())).collect();
     let asked: BTreeSet<_> = place_orders().intersection(&routes).cloned().collect();
     assert!(asked.len() > 1, "{asked:?}");
-    for (alarm, consumer) in
-        [("OrdersAreNotCounted", "CountOrders"), ("OrdersAreNotPublished", "PublishOrderEvents")]
-    {
+    for (alarm, consumer) in [("OrdersAreNotCounted", "CountOrders"), ("OrdersAreNotPublished", "PublishOrderEvents")] {
         let mut wanted = asked.clone();
         wanted.insert(consumer.to_owned());
         assert_eq!(watched(alarm, "Invocations"), wanted, "{alarm}");
@@ -128,7 +126,11 @@ fn sources(folder: &str) -> Vec<String> {
     for entry in fs::read_dir(format!("{}/../{folder}", env!("CARGO_MANIFEST_DIR"))).into_iter().flatten() {
         let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name())).expect("an entry");
         let path = format!("{folder}/{}", name.to_str().expect("a text"));
-        if entry.is_dir() { found.extend(sources(&path)) } else if path.ends_with(".rs") { found.push(read(&path)) }
+        if entry.is_dir() {
+            found.extend(sources(&path))
+        } else if path.ends_with(".rs") {
+            found.push(read(&path))
+        }
     }
     found
 }
@@ -211,6 +213,8 @@ fn no_metric_is_searched_by_a_part_of_a_name() {
 #[test]
 fn access_logs_are_below_vendedlogs() {
     let template = stack("template.yaml");
-    let Yaml::Tagged(name) = &template["Resources"]["AccessLogs"]["Properties"]["LogGroupName"] else { panic!("a name") };
+    let Yaml::Tagged(name) = &template["Resources"]["AccessLogs"]["Properties"]["LogGroupName"] else {
+        panic!("a name")
+    };
     assert_eq!(name.value.as_str(), Some("/aws/vendedlogs/${AWS::StackName}/requests"));
 }

@@ -112,8 +112,7 @@ impl OrderMessage {
         let body = serde_json::to_string(&message).unwrap_or_default();
         let hash = self.request.basket.hash().as_str().to_owned();
         let max_total = self.max_total.and_then(|max_total| serde_json::to_string(&max_total).ok());
-        let attributes =
-            [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total), (REQUEST_ID, self.request_id.clone())];
+        let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total), (REQUEST_ID, self.request_id.clone())];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let group = Some(message.customer_id.to_string());
         queue::Message { body, attributes: attributes.collect(), group }
