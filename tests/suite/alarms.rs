@@ -2,12 +2,14 @@
 //! on metrics of healthy shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
 mod declared;
+mod deeds;
 mod evaluation;
 mod metric_math;
 mod troubles;
 
 use std::collections::BTreeMap;
 
+pub use self::deeds::emitters;
 use self::evaluation::{Alarm, State};
 use self::metric_math::Series;
 use self::troubles::{CALM, Shop, Trouble, ordinary, troubles};

@@ -227,7 +227,7 @@ fn placing_counting_and_publishing_can_each_have_environments_of_their_own() {
 }
 
 /// The condition and the parameter of `!If [ShopIsOpen, !If [condition, !Ref parameter, ...], 0]`.
-fn reserved_by(value: &Yaml) -> Option<(&str, &str)> {
+pub fn reserved_by(value: &Yaml) -> Option<(&str, &str)> {
     let Yaml::Tagged(of_shop) = value else { return None };
     let Yaml::Tagged(own) = &of_shop.value[1] else { return None };
     Some((own.value[0].as_str()?, reference(&own.value[1])?))

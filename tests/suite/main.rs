@@ -85,6 +85,7 @@ mod tax_engine;
 mod taxes;
 mod the_texts;
 mod tour;
+mod trail;
 mod two_tables;
 mod unlisted;
 mod validation;

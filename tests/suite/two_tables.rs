@@ -207,23 +207,25 @@ fn named(quantifier: Quantifier, comparison: &str) -> String {
 /// longer, and a larger policy fails only when it is deployed.
 #[test]
 fn the_policies_of_every_role_are_within_the_limits_of_iam() {
-    // A stack's name has up to 128 characters; this is room for 40 more than `till` in each ARN.
-    const ROOM: usize = 40;
-    let template = template_with("v1-v2");
+    // The longest names: of a stack 128 characters, of its table 150 (CloudFormation adds to the stack's), of a given table
+    // what the parameter allows. Other ARNs have `till` in the place of the stack.
+    const ROOM: usize = 124;
+    let template = template_of("t".repeat(150), "v1-v2");
     let mut largest = 0;
     for function in &template.functions {
         let sizes = function.role.policies.iter().map(|policy| {
             let statements: Vec<_> = policy.statements.iter().map(document).collect();
-            let arns: usize = policy.statements.iter().map(|statement| statement.resources.len()).sum();
+            let resources = policy.statements.iter().flat_map(|statement| &statement.resources);
+            let arns = resources.filter(|arn| !arn.contains(":table/")).count();
             json!({ "Version": "2012-10-17", "Statement": statements }).to_string().len() + ROOM * arns
         });
         let sizes: Vec<_> = sizes.collect();
         let (inline, managed) = sizes.split_at(function.role.inline);
         let inline: usize = inline.iter().sum();
-        assert!(inline < INLINE_POLICIES, "{}: {inline}", function.role.name);
-        assert!(managed.iter().all(|size| *size < MANAGED_POLICY), "{}", function.role.name);
+        // A role near the limit would decide how its function works.
+        assert!(inline <= INLINE_POLICIES / 5 * 4, "{}: {inline}", function.role.name);
+        assert!(managed.iter().all(|size| *size <= MANAGED_POLICY / 5 * 4), "{}: {managed:?}", function.role.name);
         largest = largest.max(inline);
     }
-    // A role near the limit would decide how its function works.
-    assert!((INLINE_POLICIES / 10..7_000).contains(&largest), "{largest}");
+    assert!(largest > INLINE_POLICIES / 10, "{largest}");
 }

@@ -80,9 +80,12 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     };
     let (drain, batch) = (&drain, &batch);
     let messages = stream::iter(event.records.into_iter().map(received)).map(async |message| {
-        let work = AssertUnwindSafe(drain.work_on(&message, batch)).catch_unwind();
-        let work = work.await.unwrap_or_else(|_| Work::Failed("the function panicked over this message".to_owned()));
-        let disposition = settle(drain, &message, work).await;
+        let disposition = lambda::trail_of_part(async {
+            let work = AssertUnwindSafe(drain.work_on(&message, batch)).catch_unwind().await;
+            let work = work.unwrap_or_else(|_| Work::Failed("the function panicked over this message".to_owned()));
+            settle(drain, &message, work).await
+        });
+        let disposition = disposition.await;
         (message, disposition)
     });
 

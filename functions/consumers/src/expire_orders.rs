@@ -140,7 +140,8 @@ impl Expirer {
 
     /// Cancels the order by this change, unless it was paid or cancelled in the meantime.
     async fn expire(&self, order: &OrderId, expiry: Transition<'_>, report: &mut Report) {
-        match Box::pin(self.cashier.expire(order, expiry, Budget::of(ONE_ORDER))).await {
+        let expiring = Box::pin(self.cashier.expire(order, expiry, Budget::of(ONE_ORDER)));
+        match lambda::trail_of_part(expiring).await {
             Ok(Transitioned::Done(_)) => report.expired += 1,
             Ok(_) => report.settled += 1,
             Err(cause) => {

@@ -201,7 +201,7 @@ impl Settler {
             if Instant::now() >= end {
                 return;
             }
-            match timeout(ONE_PAYMENT, self.look_at(&notice)).await {
+            match timeout(ONE_PAYMENT, lambda::trail_of_part(self.look_at(&notice))).await {
                 Ok(Ok(())) => {}
                 Ok(Err(failed)) => {
                     let cause = lambda::chain(&failed);
@@ -227,6 +227,11 @@ impl Settler {
 
     /// Settles the payment of an order. One that takes too long fails alone.
     async fn settle(&self, order: &OrderId) -> Outcome {
+        lambda::trail_of_part(self.settle_on_trail(order)).await
+    }
+
+    async fn settle_on_trail(&self, order: &OrderId) -> Outcome {
+        lambda::note("order_id", order.as_str());
         let settled = self.cashier.settle(order, Budget::of(ONE_PAYMENT));
         let outcome = match timeout(ONE_PAYMENT, settled).await {
             Ok(outcome) => outcome.map_err(|cause| lambda::chain(&cause)),
@@ -236,7 +241,7 @@ impl Settler {
             Ok(Settled::ByProvider) => Outcome::Settled,
             Ok(Settled::NotForProvider) => Outcome::NotForProvider,
             Err(cause) => {
-                error!(%order, cause, "a payment that is due was not settled");
+                error!(cause, "a payment that is due was not settled");
                 Outcome::Failed
             }
         }

@@ -241,6 +241,7 @@ impl OrderRecord {
             delivered_at: (self.status == OrderStatus::Delivered).then(|| self.delivered_at.unwrap_or(changed_at)),
             imported_at: Some(with.now),
             erased: self.erased,
+            request_id: None,
         };
         let mut returns: Vec<_> = self.returns.iter().map(|one| one.entity(&order)).collect();
         returns.sort_by(|a, b| a.return_id.cmp(&b.return_id));

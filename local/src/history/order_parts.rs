@@ -47,6 +47,8 @@ impl OrderRecord {
             delivered_at,
             imported_at: _,
             erased,
+            // Of this shop's log.
+            request_id: _,
         } = order.clone();
         let Invoice {
             invoice_id,

@@ -244,6 +244,11 @@ impl Problem {
         self.kind
     }
 
+    /// A member of the document.
+    pub(crate) fn member(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
     /// The cause, for the log.
     pub(crate) fn cause(&self) -> Option<&Cause> {
         self.cause.as_ref()

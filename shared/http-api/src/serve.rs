@@ -66,22 +66,38 @@ where
 
 async fn answer<D, Parts, H>(
     route: &'static Route,
-    (deps, caching): (D, Caching),
+    prepared: (D, Caching),
     handle: H,
     request: lambda_http::Request,
 ) -> Result<Response<Body>, Error>
 where
     H: Handler<D, Parts>,
 {
-    let start = Instant::now();
     let request_id = event::id(&request).to_owned();
+    let trace = request.lambda_context_ref().and_then(lambda::trace_id).map(str::to_owned);
+    // Pinned on the stack, because the future is large: a scope would move it, which copies it.
+    let answering = pin!(answer_on_trail(route, prepared, handle, request, &request_id));
+    lambda::trail(&request_id, trace.as_deref(), answering).await
+}
+
+async fn answer_on_trail<D, Parts, H>(
+    route: &'static Route,
+    (deps, caching): (D, Caching),
+    handle: H,
+    request: lambda_http::Request,
+    request_id: &str,
+) -> Result<Response<Body>, Error>
+where
+    H: Handler<D, Parts>,
+{
+    let start = Instant::now();
+    telemetry::note_order(event::path_parameters(&request));
     let audit = Audit::of(route, &request);
     let mut uncertain = None;
-    let trace = request.lambda_context_ref().and_then(lambda::trace_id).map(str::to_owned);
     let answer = match Request::authorize(request, route) {
         Ok(request) => {
             let time_left = request.time_left();
-            // Pinned on the stack, because the future is large: `timeout` would move it, which copies it.
+            // Pinned, as above.
             let handling = pin!(handle.call(deps, &request));
             let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
             uncertain = Some(outcome);
@@ -92,17 +108,19 @@ where
         Err(problem) => Err(problem),
     };
     if let Some(audit) = audit {
-        audit.write(&request_id, &answer, uncertain);
+        audit.write(request_id, &answer, uncertain);
     }
-    let ids = telemetry::Ids { request: &request_id, trace: trace.as_deref() };
     let (mut response, problem) = match answer {
         Ok(reply) => {
-            reply.failures().iter().for_each(|problem| telemetry::report_part(route, &ids, problem));
+            reply.failures().iter().for_each(|problem| telemetry::report_part(route, problem));
             (Response::from(reply), None)
         }
-        Err(problem) => (Response::from(&problem), Some(problem)),
+        Err(problem) => {
+            let problem = if request_id.is_empty() { problem } else { problem.with("requestId", request_id) };
+            (Response::from(&problem), Some(problem))
+        }
     };
     caching.mark(&mut response);
-    telemetry::report(route, &ids, response.status(), problem.as_ref(), start.elapsed());
+    telemetry::report(route, response.status(), problem.as_ref(), start.elapsed());
     Ok(response)
 }

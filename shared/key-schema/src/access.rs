@@ -29,7 +29,7 @@ const CHANGED: &[(&str, &str)] = &[
     ("categoryCount", "EntityType category products"),
     (
         "order",
-        "GSI1PK allowances cancellation changedAt credits deliveredAt deliveredCount erased hasAddress returnCount returning shipmentCount shipped status version",
+        "GSI1PK allowances cancellation changedAt credits deliveredAt deliveredCount erased hasAddress requestId returnCount returning shipmentCount shipped status version",
     ),
     ("invoice", "GSI1PK GSI1SK number payments unnumbered"),
     ("invoiceCounter", "EntityType last series"),

@@ -7,7 +7,7 @@ use lambda_runtime::{Error, LambdaEvent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, FromEnvironment, Invoke, Misconfigured, run, start, time_left};
+use crate::{Environment, FromEnvironment, Invoke, Misconfigured, run, start, time_left, trace_id, trail};
 
 /// The event of a schedule. Its content does not matter.
 #[derive(Debug, Deserialize)]
@@ -48,5 +48,6 @@ where
     F: Fn(D, E, Duration) -> Fut,
     Fut: Future<Output = Result<R, Error>>,
 {
-    handle(deps, event.payload, time_left(&event.context)).await
+    let LambdaEvent { payload, context } = event;
+    trail(&context.request_id, trace_id(&context), handle(deps, payload, time_left(&context))).await
 }

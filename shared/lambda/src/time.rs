@@ -28,6 +28,7 @@ pub fn time_left(context: &Context) -> Duration {
 pub(crate) fn context(timeout: Duration) -> Result<Context, lambda_runtime::Error> {
     let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
     let mut context = Context::default();
+    context.request_id = format!("{:032x}", fastrand::u128(..));
     context.deadline = u64::try_from(deadline.as_millis())?;
     Ok(context)
 }

@@ -129,5 +129,6 @@ fn status_changed(old: &Order, new: &Order) -> Option<OrderStatusChanged> {
         from: old.status,
         to: new.status,
         version: new.version,
+        request_id: new.request_id.clone(),
     })
 }

@@ -151,6 +151,18 @@ events! {
 }
 
 impl Event {
+    /// The request that caused the event, if it is known.
+    pub fn request_id(&self) -> Option<&str> {
+        match self {
+            Self::OrderPlaced(event) => event.request_id.as_deref(),
+            Self::OrderStatusChanged(event) => event.request_id.as_deref(),
+            Self::UnitsCancelled(event) => event.request_id.as_deref(),
+            Self::AmountCredited(event) => event.request_id.as_deref(),
+            Self::OrderRejected(event) => event.request_id.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The JSON to publish. Equal events have equal JSON, byte for byte.
     pub fn detail(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)

@@ -1,6 +1,6 @@
 //! The events of orders and their payments.
 
-use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
+use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal};
 use key_schema::value::{Money, Timestamp};
 
 use crate::EventId;
@@ -19,6 +19,10 @@ event! {
         pub line_count: u8,
         /// The lines, sorted by product id.
         pub lines: Vec<OrderLine>,
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// is not known.
+        #[schema(nullable = false)]
+        pub request_id: Option<String>,
     }
 
     /// An order changed its status.
@@ -29,6 +33,10 @@ event! {
         pub to: OrderStatus,
         /// The order's version after the change. A later change has a greater version.
         pub version: u64,
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// is not known.
+        #[schema(nullable = false)]
+        pub request_id: Option<String>,
     }
 
     /// Units of an order were cancelled before it was shipped, and the order goes on with the units that are left. The
@@ -41,6 +49,10 @@ event! {
         pub amount: Money,
         /// The order's version after the change. A later change has a greater version.
         pub version: u64,
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// is not known.
+        #[schema(nullable = false)]
+        pub request_id: Option<String>,
     }
 
     /// The bank captured the card payment of an invoice.
@@ -61,6 +73,10 @@ event! {
         /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the
         /// details.
         pub reason: String,
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// is not known.
+        #[schema(nullable = false)]
+        pub request_id: Option<String>,
     }
 
     /// The shop gave money back without units, because something was wrong with the goods, for example.
@@ -72,6 +88,10 @@ event! {
         pub reason: Option<String>,
         /// The order's version after the change.
         pub version: u64,
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// is not known.
+        #[schema(nullable = false)]
+        pub request_id: Option<String>,
     }
 }
 
@@ -88,6 +108,7 @@ impl AmountCredited {
             amount: Money::nearest(newest.amount, after.total.currency()),
             reason: newest.reason.clone(),
             version: after.version,
+            request_id: after.request_id.clone(),
         })
     }
 }
@@ -115,6 +136,7 @@ impl UnitsCancelled {
             lines,
             amount: Money::nearest(after.credited() - before.credited(), after.total.currency()),
             version: after.version,
+            request_id: after.request_id.clone(),
         })
     }
 }
@@ -130,27 +152,9 @@ impl OrderRejected {
             customer_id: queued.customer_id,
             queued_at: queued.queued_at,
             rejected_at: at,
-            reason: reason(&rejection).to_owned(),
+            reason: rejection.reason().to_owned(),
+            request_id: queued.request_id,
         })
-    }
-}
-
-/// The reason without the codes in the rejection: anybody who has a gift card's code can spend the card.
-fn reason(rejection: &Rejection) -> &'static str {
-    match rejection {
-        Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } | Rejection::UnknownAddress { .. } => "not-found",
-        Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
-        Rejection::Recalled { .. } => "product-recalled",
-        Rejection::OpenUnits { .. } => "open-units",
-        Rejection::OutOfStock { .. } => "out-of-stock",
-        Rejection::PriceChanged { .. } => "price-changed",
-        Rejection::NotShipped { .. } => "not-shipped",
-        Rejection::CartChanged { .. } => "cart-changed",
-        Rejection::DiscountInvalid { .. } => "discount-invalid",
-        Rejection::DiscountExhausted { .. } => "discount-exhausted",
-        Rejection::GiftCardInvalid { .. } => "gift-card-invalid",
-        Rejection::GiftCardBalance { .. } => "gift-card-balance",
-        Rejection::KeyReused => "idempotency-key-reused",
     }
 }
 
@@ -184,6 +188,7 @@ impl OrderPlaced {
             total: order.total,
             line_count: order.line_count,
             lines,
+            request_id: order.request_id,
         })
     }
 }

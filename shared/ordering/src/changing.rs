@@ -22,6 +22,7 @@ pub struct Changing<'a> {
     transition: Transition<'a>,
     /// The last write that was not answered.
     unanswered: Option<Box<SentChange>>,
+    request_id: Option<String>,
 }
 
 /// The next request to make.
@@ -54,7 +55,13 @@ pub struct SentChange {
 impl<'a> Changing<'a> {
     /// Starts a change. The first request is a read, without a pause.
     pub fn new(transition: Transition<'a>) -> Self {
-        Self { transition, unanswered: None }
+        Self { transition, unanswered: None, request_id: None }
+    }
+
+    /// The same change, by the request with this id.
+    #[must_use]
+    pub fn by(self, request_id: Option<String>) -> Self {
+        Self { request_id, ..self }
     }
 
     /// Takes the order as a Query returned it: the header may be older than the invoice, or the other way round.
@@ -65,7 +72,9 @@ impl<'a> Changing<'a> {
             _ if self.is_done(&whole) => Transitioned::Done,
             // What is to be done about a payment depends on the header too, on which a write of the invoice alone has
             // no condition.
-            Step::To(next) if next.order != whole.order || whole.is_consistent() => return write(whole, *next, now),
+            Step::To(next) if next.order != whole.order || whole.is_consistent() => {
+                return self.write(whole, *next, now);
+            }
             Step::Stay => Transitioned::DoneBefore,
             Step::To(_) | Step::Refuse | Step::Deny(_) => return Ok(ChangingAction::Settle(Box::new(whole))),
         };
@@ -84,7 +93,7 @@ impl<'a> Changing<'a> {
         }
         let outcome = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done(whole),
-            Step::To(next) => return write(whole, *next, now),
+            Step::To(next) => return self.write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore(whole),
             Step::Refuse => Transitioned::Refused(whole.order.status),
             Step::Deny(denial) => Transitioned::Denied(denial),
@@ -130,9 +139,12 @@ impl<'a> Changing<'a> {
             if from.order == to.order { whole.invoice == to.invoice } else { whole.order == to.order }
         })
     }
-}
 
-fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
-    let (writes, guards) = writes(&from, &to, now)?;
-    Ok(ChangingAction::Write(writes, Box::new(SentChange { from, to, guards })))
+    fn write(&self, from: WholeOrder, mut to: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
+        if from.order != to.order {
+            to.order.request_id.clone_from(&self.request_id);
+        }
+        let (writes, guards) = writes(&from, &to, now)?;
+        Ok(ChangingAction::Write(writes, Box::new(SentChange { from, to, guards })))
+    }
 }

@@ -77,7 +77,8 @@ impl Lifecycle {
             Target::Shipment(id) => id.order(),
         };
         let Some(id) = id else { return Ok(Transitioned::NotFound) };
-        let mut changing = Changing::new(transition);
+        lambda::note("order_id", id.as_str());
+        let mut changing = Changing::new(transition).by(lambda::request_id());
         let mut next = ChangingAction::Read { backoff: false };
         let mut unanswered = None;
         let mut retries = budget.retries();
@@ -126,7 +127,8 @@ impl Lifecycle {
         transition: Transition<'_>,
         budget: Budget,
     ) -> Result<Option<Transitioned>, Error> {
-        let mut changing = Changing::new(transition);
+        lambda::note("order_id", whole.order.order_id.as_str());
+        let mut changing = Changing::new(transition).by(lambda::request_id());
         let mut next = changing.order_read(whole, Timestamp::now())?;
         if let ChangingAction::Settle(whole) = next {
             next = changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?;

@@ -227,7 +227,7 @@ impl Cashier {
     /// Records that the provider failed at a command, or refuses it for good. Only a refusal is an end; the next call
     /// tries again what failed.
     async fn give_up(&self, order: &OrderId, command: Command, error: Error, budget: Budget) -> Result<(), Failed> {
-        error!(%order, ?command, %error, "the payment provider has not carried out a command");
+        error!(order_id = order.as_str(), ?command, %error, "the payment provider has not carried out a command");
         // The customer may still pay an intent that is not void, so a void is asked for until the intent has ended.
         let code = error.code().filter(|_| command != Command::Void);
         let failed = Transition::FailCommand { command, code };
@@ -246,7 +246,7 @@ impl Cashier {
         if card.and_then(|card| card.provider.as_ref()).is_some_and(ProviderPayment::is_unknown) {
             return Ok(Settled::NotForProvider);
         }
-        error!(%order, ?command, %error, "the payment provider cannot do what is due");
+        error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");
         let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
         if let Transitioned::Done(whole) = self.orders.change(Target::Order(order), failed, budget).await? {
             tell_staff(Some(Work::Provider), &whole);
@@ -295,7 +295,7 @@ impl Cashier {
 fn tell_staff(before: Option<Work>, whole: &WholeOrder) {
     let work = whole.work().filter(|work| matches!(work, Work::Dispute | Work::Missing | Work::Refund));
     if work.is_some() && work != before {
-        error!(order = %whole.order.order_id, ?work, "staff have to look at a payment");
-        lambda::metrics(&[("PaymentsForStaff", Measure::Count(1))]);
+        error!(order_id = whole.order.order_id.as_str(), ?work, "staff have to look at a payment");
+        lambda::metrics_of_shop(&[("PaymentsForStaff", Measure::Count(1))], None);
     }
 }

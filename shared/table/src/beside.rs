@@ -12,7 +12,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join;
 use key_schema::layout::{COPIED, Consistency, Declaration, Direction, Index, Key, SortRange};
-use lambda::{Measure, chain, metrics};
+use lambda::{Measure, chain, metrics_of_shop};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
@@ -133,7 +133,7 @@ fn report(first: &Differences, mut second: Differences) {
     for (partition, sort) in second.keys() {
         warn!(partition, sort, "an item and its copy differ");
     }
-    metrics(&[("CopiesDiffer", Measure::Count(u64::try_from(second.len()).unwrap_or(u64::MAX)))]);
+    metrics_of_shop(&[("CopiesDiffer", Measure::Count(u64::try_from(second.len()).unwrap_or(u64::MAX)))], None);
 }
 
 /// The items of the part of a list that both reads have covered. A read with a limit stops earlier in the table that has

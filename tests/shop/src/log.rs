@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use serde_json::Value;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::DefaultGuard;
@@ -25,6 +26,22 @@ impl Log {
         let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false);
         let guard = tracing::subscriber::set_default(subscriber.with_max_level(tracing::Level::DEBUG).finish());
         (log, guard)
+    }
+
+    /// A log of the lines that AWS gets: JSON, from INFO on.
+    pub fn begin_as_on_aws() -> (Self, DefaultGuard) {
+        LazyLock::force(&SILENT);
+        let log = Self::default();
+        let subscriber = lambda::log_lines().with_writer(log.clone()).with_max_level(LevelFilter::INFO).finish();
+        let guard = tracing::subscriber::set_default(subscriber);
+        (log, guard)
+    }
+
+    /// The lines of functions since this was last called. The pretend gateway writes lines of its own.
+    pub fn take_lines(&self) -> Vec<Value> {
+        let lines = self.take();
+        let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}")));
+        lines.filter(|line| !line["target"].as_str().unwrap_or_default().starts_with("devstack")).collect()
     }
 
     /// The lines since this was last called.

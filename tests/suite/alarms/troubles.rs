@@ -42,7 +42,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "RepairsFailed"
         | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
-        "PaymentMismatches" | "PaymentReportsNotGenuine" | "PaymentsForStaff" | "RequestsThrottled" => None,
+        "CopiesDiffer" | "PaymentMismatches" | "PaymentReportsNotGenuine" | "PaymentsForStaff" | "RequestsThrottled" => None,
         jobs if jobs.starts_with("NumberOfBackupJobs") => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
@@ -136,7 +136,7 @@ alarm 3 ConcurrencyIsNearItsLimit shared=900 claimed=900: 900 of 1,000 are in us
 alarm 3 ConcurrencyIsNearItsLimit shared=270 claimed=970: 700 are reserved, and 270 of the other 300 are in use
 quiet 9 ConcurrencyIsNearItsLimit shared=30 claimed=880: 850 are reserved, and 30 of the other 150 are in use
 quiet 2 ConcurrencyIsNearItsLimit shared=990 claimed=990: a rush of ten minutes
-alarm 2 EdgeFails rate=4: the API's domain does not answer CloudFront
+alarm 2 EdgeFails requests=5000 rate=4: the API's domain does not answer CloudFront
 quiet 9 EdgeFails requests=20 rate=10: two of few requests fail
 quiet 1 EdgeFails rate=90: nearly all fail for five minutes
 alarm 2 EdgeCertificateEnds metric=44: the certificate ends in six weeks
@@ -218,12 +218,8 @@ alarm 1 SearchIsStale metric=1900: the cluster does not answer
 quiet 3 SearchIsStale metric=900: the cluster is replaced within a quarter of an hour
 alarm 1 PaymentsDiffer metric=1: a payment has another amount
 quiet 5 PaymentsDiffer metric=none: no payment has another amount
-alarm 1 PaymentsNeedStaff told=1: a bank disputes a payment, or a refund fails, and a message tells it
-alarm 1 PaymentsNeedStaff found=1: a refund is refused for good, or the schedule finds what no message told
-alarm 1 PaymentsNeedStaff paid=1: a customer comes to pay, and the provider says something else
-alarm 1 PaymentsNeedStaff guests=1: a guest comes to pay, and the provider says something else
-alarm 1 PaymentsNeedStaff late=1: an order expires, and the provider says something else
-quiet 5 PaymentsNeedStaff told=none found=none: nothing of that happens
+alarm 1 PaymentsNeedStaff metric=1: a bank disputes a payment, a refund fails or is refused for good
+quiet 5 PaymentsNeedStaff metric=none: nothing of that happens
 alarm 1 PaymentReportsAreNotGenuine metric=4: the webhook's secret is wrong
 quiet 5 PaymentReportsAreNotGenuine metric=none: every message is genuine
 alarm 1 ExportsFail metric=1: a run fails
@@ -238,6 +234,8 @@ alarm 1 CopyingWaits metric=3700: the queue is not received
 quiet 2 CopyingWaits metric=740: a segment comes back after a crash
 alarm 1 RepairsAreLate metric=600: a repair has been due for ten minutes
 quiet 2 RepairsAreLate metric=200: a rush leaves repairs for some minutes
+alarm 1 CopiesDiffer metric=1: a read finds a difference twice
+quiet 5 CopiesDiffer metric=none: no read finds a difference
 alarm 3 RepairsFail errors=5 failed=none: each run fails
 alarm 3 RepairsFail failed=5: a repair fails each time
 alarm 3 RepairsFail errors=none failed=none: nothing invokes it

@@ -20,6 +20,7 @@ fn waiting(request: Value) -> OrderMessage {
         queued_at: "2026-11-21T09:30:00.000Z".parse::<Timestamp>().expect("a time"),
         max_total: None,
         is_redriven: false,
+        request_id: Some("fxlFO9BGgSVEcqU=".to_owned()),
     }
 }
 

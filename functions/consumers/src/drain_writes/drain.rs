@@ -109,7 +109,12 @@ enum Outcome {
 impl Drain {
     /// Places the message's order, unless it has to wait.
     pub(crate) async fn work_on(&self, message: &Received, batch: &Batch) -> Work {
-        let waiting = match OrderMessage::from_message(&message.message) {
+        let waiting = OrderMessage::from_message(&message.message);
+        if let Ok(OrderMessage { request, request_id, .. }) = &waiting {
+            lambda::note("order_id", OrderId::of(&request.customer, &request.key).as_str());
+            request_id.iter().for_each(|id| lambda::note_request(id));
+        }
+        let waiting = match waiting {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
                 return Work::Impossible("the order waited until its item in the table expired".to_owned());
             }
@@ -158,7 +163,6 @@ impl Drain {
         batch: &Batch,
         outcome: Result<Outcome, table::Error>,
     ) -> Work {
-        let order_id = OrderId::of(&waiting.request.customer, &waiting.request.key);
         let later = Work::Postponed(CAPACITY_BACKOFF.of(message.times));
         let error = match outcome {
             Ok(Outcome::Mismatch) => {
@@ -174,11 +178,11 @@ impl Drain {
             }
             // An engine that fails says nothing about the order, also if it refuses: no order is lost over it.
             Ok(Outcome::Untaxed(untaxed)) => {
-                warn!(%order_id, cause = lambda::chain(&untaxed), "the order cannot be taxed now");
+                warn!(cause = lambda::chain(&untaxed), "the order cannot be taxed now");
                 return later;
             }
             Ok(outcome) => {
-                info!(%order_id, ?outcome, waited_seconds = waited_seconds(waiting), "done");
+                info!(?outcome, waited_seconds = waited_seconds(waiting), "done");
                 self.pace().go_on();
                 return Work::Done;
             }
@@ -187,26 +191,26 @@ impl Drain {
         let cause = lambda::chain(&error);
         match &error {
             table::Error::Throttled { by: Throttle::Capacity, .. } => {
-                info!(%order_id, cause, "no capacity");
+                info!(cause, "no capacity");
                 self.pace().pause();
                 batch.all_wait.store(true, Relaxed);
                 later
             }
             table::Error::Throttled { by: Throttle::CapacityOrHotKey, .. } => {
-                info!(%order_id, cause, "no capacity, or a hot key");
+                info!(cause, "no capacity, or a hot key");
                 self.pace().pause();
                 later
             }
             // DynamoDB would refuse every other request as well, and the message is not the cause.
             table::Error::Throttled { by: Throttle::Account, .. } | table::Error::Denied(_) => {
-                error!(%order_id, cause, "DynamoDB refuses all requests");
+                error!(cause, "DynamoDB refuses all requests");
                 batch.is_denied.fetch_or(matches!(error, table::Error::Denied(_)), Relaxed);
                 self.pace().pause();
                 batch.all_wait.store(true, Relaxed);
                 later
             }
             table::Error::Throttled { .. } | table::Error::Unanswered(_) => {
-                warn!(%order_id, cause, "the order cannot be placed now");
+                warn!(cause, "the order cannot be placed now");
                 later
             }
             table::Error::Refused(_)

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use key_schema::entity::Order;
+use key_schema::entity::{Order, OrderStatus};
 use key_schema::layout::PRODUCTS_OF_ORDER;
-use key_schema::value::{SequenceNumber, Timestamp};
-use order_events::{Draft, OrderPlaced, Waiting, drafts_of};
+use key_schema::value::{Money, SequenceNumber, Timestamp};
+use lambda::Measure;
+use order_events::{Draft, Event, OrderPlaced, OrderStatusChanged, PaymentCaptured, Subject, Waiting, drafts_of};
 use stream::{Delivered, LostRecords};
 use table::Reader;
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::publish_order_events::bus::Entry;
 
@@ -137,9 +138,38 @@ impl Batch {
     }
 
     pub(crate) fn published(&mut self, position: usize) {
-        if self.open.remove(&position).is_some() {
+        if let Some(Unfinished::Ready(Entry { event, .. })) = self.open.remove(&position) {
+            tell(&event);
             self.finished.published += 1;
         }
+    }
+}
+
+/// Writes a line for the event, with the ids by which its request is found, and counts what it says about the shop.
+fn tell(event: &Event) {
+    let (kind, id, request_id) = (event.detail_type(), event.id().as_str(), event.request_id());
+    match event.subject() {
+        Subject::Order(order) => info!(event = kind, event_id = id, order_id = order.as_str(), request_id, "published"),
+        Subject::Product(product) => info!(event = kind, event_id = id, product_id = product.as_str(), "published"),
+        Subject::Customer(_) => info!(event = kind, event_id = id, "published"),
+    }
+    let count = |name, is_one| (name, Measure::Count(u64::from(is_one)));
+    let amount = |name, money: Money| (name, Measure::Amount(u64::try_from(money.amount()).unwrap_or_default()));
+    let of_currency = |money: Money, measures: &[_]| {
+        lambda::metrics_of_shop(measures, Some(("Currency", &money.currency().to_string())));
+    };
+    match event {
+        Event::OrderPlaced(OrderPlaced { total, status, .. }) => {
+            let is_paid = count("OrdersPaid", *status == OrderStatus::Paid);
+            of_currency(*total, &[count("OrdersPlaced", true), is_paid, amount("OrderValue", *total)]);
+        }
+        Event::OrderStatusChanged(OrderStatusChanged { to: OrderStatus::Paid, .. }) => {
+            lambda::metrics_of_shop(&[count("OrdersPaid", true)], None);
+        }
+        Event::PaymentCaptured(PaymentCaptured { amount: captured, .. }) => {
+            of_currency(*captured, &[amount("MoneyCaptured", *captured)]);
+        }
+        _ => {}
     }
 }
 

@@ -228,6 +228,7 @@ pub fn expected(sizes: &SampleSizes) -> (f64, f64, f64) {
         basket: order.try_into().expect("a basket"),
     };
     let units =
-        OrderMessage { request, queued_at: Timestamp::now(), max_total: None, is_redriven: false }.write_units();
+        OrderMessage { request, queued_at: Timestamp::now(), max_total: None, is_redriven: false, request_id: None }
+            .write_units();
     (units.table, units.indexes["GSI1"], units.indexes["GSI2"])
 }

@@ -94,6 +94,9 @@ pub struct Order {
     /// [`text`](Self::text).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
+    /// The request that placed the order or changed it last, by the gateway's id, or the invocation that did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 impl Order {
@@ -140,6 +143,7 @@ impl Order {
             delivered_at: None,
             imported_at: None,
             erased: false,
+            request_id: None,
         }
     }
 

@@ -27,6 +27,9 @@ pub struct QueuedOrder {
     pub dead_since: Option<Timestamp>,
     /// The refusal, if the order could not be placed.
     pub refusal: Option<Refusal>,
+    /// The request that was accepted, by the gateway's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,
 }
@@ -51,6 +54,7 @@ impl QueuedOrder {
             max_total: None,
             dead_since: None,
             refusal: None,
+            request_id: None,
             expires_at,
         }
     }

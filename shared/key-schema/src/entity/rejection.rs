@@ -69,3 +69,34 @@ pub enum Rejection {
     /// The idempotency key belongs to a different request.
     KeyReused,
 }
+
+impl Rejection {
+    /// The last part of the problem's type, as in `/problems/out-of-stock`: the reason without codes. Anybody who has a gift
+    /// card's code can spend the card.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::UnknownCustomer | Self::UnknownProduct { .. } | Self::UnknownAddress { .. } => "not-found",
+            Self::MixedCurrencies { .. } | Self::TooExpensive => "validation",
+            Self::Recalled { .. } => "product-recalled",
+            Self::OpenUnits { .. } => "open-units",
+            Self::OutOfStock { .. } => "out-of-stock",
+            Self::PriceChanged { .. } => "price-changed",
+            Self::NotShipped { .. } => "not-shipped",
+            Self::CartChanged { .. } => "cart-changed",
+            Self::DiscountInvalid { .. } => "discount-invalid",
+            Self::DiscountExhausted { .. } => "discount-exhausted",
+            Self::GiftCardInvalid { .. } => "gift-card-invalid",
+            Self::GiftCardBalance { .. } => "gift-card-balance",
+            Self::KeyReused => "idempotency-key-reused",
+        }
+    }
+
+    /// The product for which the order is refused, if it is one.
+    pub fn product(&self) -> Option<&ProductId> {
+        match self {
+            Self::UnknownProduct { product, .. } | Self::OutOfStock { product, .. } => Some(product),
+            Self::Recalled { products } => products.first(),
+            _ => None,
+        }
+    }
+}

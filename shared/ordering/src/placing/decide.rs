@@ -51,6 +51,7 @@ pub struct PlacingAttempt<'a> {
     is_unanswered: bool,
     /// Whether an order that can be placed is to wait.
     only_quotes: bool,
+    request_id: Option<String>,
 }
 
 /// The next request to make.
@@ -137,7 +138,14 @@ impl<'a> PlacingAttempt<'a> {
             quoted: None,
             is_unanswered: false,
             only_quotes: false,
+            request_id: None,
         }
+    }
+
+    /// The same attempt, by the request with this id.
+    #[must_use]
+    pub fn by(self, request_id: Option<String>) -> Self {
+        Self { request_id, ..self }
     }
 
     /// The same attempt, but an order that can be placed is to wait in the queue.
@@ -219,7 +227,8 @@ impl<'a> PlacingAttempt<'a> {
         let quote = quote.and_then(|quote| quote.within(self.settings.max_open_units, items.stats.as_ref()));
         let limits = GuestLimits::of(&self.request.customer, self.settings.guest_share, items);
         let order = quote.and_then(|quote| {
-            let order = new_order(self.request, &self.id, self.settings, quote, now);
+            let mut order = new_order(self.request, &self.id, self.settings, quote, now);
+            order.order.request_id.clone_from(&self.request_id);
             let held = limits.and_then(|limits| limits.if_held(&order.order));
             held.map_or(Ok(()), |limits| limits.check(&order.order, self.lines()))?;
             Ok((order, held))

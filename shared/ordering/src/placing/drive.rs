@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use key_schema::entity::{Order, QueuedOrder, Rejection};
 use key_schema::layout::Key;
 use key_schema::value::{CustomerId, OrderId, Timestamp};
-use lambda::{Environment, FromEnvironment, Misconfigured};
+use lambda::{Environment, FromEnvironment, Measure, Misconfigured};
 use table::{Budget, Error, Meter, Reader, Throttle, Writer};
 
 use super::decide::{Origin, PlacingAction, PlacingAttempt, PlacingOutcome};
@@ -115,7 +115,9 @@ impl Orders {
     }
 
     fn attempt<'a>(&'a self, request: &'a OrderRequest, origin: Origin) -> PlacingAttempt<'a> {
-        PlacingAttempt::new(request, origin, &self.settings)
+        let attempt = PlacingAttempt::new(request, origin, &self.settings).by(lambda::request_id());
+        lambda::note("order_id", attempt.id().as_str());
+        attempt
     }
 
     /// Makes the requests of a [`PlacingAttempt`], within the budget.
@@ -169,7 +171,12 @@ impl Orders {
                     let placed = self.placed_before(attempt.request(), budget).await?;
                     return placed.ok_or_else(|| Error::Inconsistent("an order that existed is gone"));
                 }
-                PlacingAction::Done(outcome) => return Ok(*outcome),
+                PlacingAction::Done(outcome) => {
+                    if let PlacingOutcome::Rejected(rejection) = &*outcome {
+                        count_refusal(rejection);
+                    }
+                    return Ok(*outcome);
+                }
                 PlacingAction::Unknown => {
                     return Err(
                         unanswered.unwrap_or_else(|| Error::contention("it is not known whether the order was placed"))
@@ -182,9 +189,18 @@ impl Orders {
     /// The answer to a request whose order was placed before; `None` if it was not. One read.
     pub async fn placed_before(&self, request: &OrderRequest, budget: Budget) -> Result<Option<PlacingOutcome>, Error> {
         let id = OrderId::of(&request.customer, &request.key);
+        lambda::note("order_id", id.as_str());
         let placed = self.reader.order(&id, budget).await?;
         Ok(placed.map(|whole| PlacingAttempt::replay(request, &whole)))
     }
+}
+
+/// Counts an order that is refused, by the reason.
+fn count_refusal(rejection: &Rejection) {
+    if let Some(product) = rejection.product() {
+        lambda::note("product_id", product.as_str());
+    }
+    lambda::metrics_of_shop(&[("OrdersRefused", Measure::Count(1))], Some(("Reason", rejection.reason())));
 }
 
 /// The outcome, or that the order waits if it was throttled in such a way and its price is limited.

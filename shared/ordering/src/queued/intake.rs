@@ -73,9 +73,15 @@ impl Intake {
     ) -> Result<Acceptance, NotAccepted> {
         let id = OrderId::of(&request.customer, &request.key);
         let order = QueuedOrder::new(id, request.customer.clone(), request.basket.hash().clone(), Timestamp::now());
-        let order = QueuedOrder { max_total, ..order };
-        let waiting =
-            OrderMessage { request: request.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
+        lambda::note("order_id", order.order_id.as_str());
+        let order = QueuedOrder { max_total, request_id: lambda::request_id(), ..order };
+        let waiting = OrderMessage {
+            request: request.clone(),
+            queued_at: order.queued_at,
+            max_total,
+            is_redriven: false,
+            request_id: order.request_id.clone(),
+        };
         self.queue.send(&waiting.to_message()).await?;
         let existing = self.mark_as_queued(&order, budget).await?;
         Ok(Acceptance::of(order, existing))

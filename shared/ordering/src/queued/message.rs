@@ -27,6 +27,8 @@ const VERSION: u32 = 1;
 const REQUEST_HASH: &str = "requestHash";
 /// The attribute with the most that the order may cost, as JSON, if there is a limit.
 const MAX_TOTAL: &str = "maxTotal";
+/// The attribute with the id of the request, for the log.
+const REQUEST_ID: &str = "requestId";
 
 #[derive(Deserialize)]
 struct Versioned {
@@ -60,6 +62,8 @@ pub struct OrderMessage {
     pub max_total: Option<Money>,
     /// Whether an operator has redriven the message from the dead-letter queue, and so has decided to place the order.
     pub is_redriven: bool,
+    /// The request that was accepted, by the gateway's id.
+    pub request_id: Option<String>,
 }
 
 /// The reason why a message cannot be read.
@@ -106,7 +110,7 @@ impl OrderMessage {
         let body = serde_json::to_string(&message).unwrap_or_default();
         let hash = self.request.basket.hash().as_str().to_owned();
         let max_total = self.max_total.and_then(|max_total| serde_json::to_string(&max_total).ok());
-        let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total)];
+        let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total), (REQUEST_ID, self.request_id.clone())];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let group = Some(message.customer_id.to_string());
         queue::Message { body, attributes: attributes.collect(), group }
@@ -149,6 +153,7 @@ impl OrderMessage {
             queued_at: read.queued_at,
             max_total: max_total.map_err(|error| other(error.to_string()))?,
             is_redriven: message.attributes.contains_key(queue::REASON),
+            request_id: message.attributes.get(REQUEST_ID).cloned(),
         })
     }
 }

@@ -143,6 +143,7 @@ impl Actor {
                             queued_at: *queued_at,
                             max_total: None,
                             is_redriven: false,
+                            request_id: None,
                         };
                         let [own, earlier] = [RefusedAcceptance::Own, RefusedAcceptance::Earlier].map(|accepted| {
                             let writes = ordering::refusal(&waiting, rejection.clone(), now(), accepted);

@@ -27,6 +27,7 @@ fn any_waiting() -> impl Strategy<Value = OrderMessage> {
         Some(OrderMessage {
             max_total: request.expected_total,
             is_redriven: false,
+            request_id: (at % 2 == 0).then(|| "fxlFO9BGgSVEcqU=".to_owned()),
             request: OrderRequest {
                 customer: customer.parse().expect("an id"),
                 key: key.parse().expect("a key"),
