@@ -8,6 +8,7 @@ use shop::openapi;
 use shop::read;
 use yaml_serde::Value as Yaml;
 
+use crate::closing::templates;
 use crate::completeness::{declared, template, texts};
 
 /// The nested stacks with a dashboard.
@@ -104,6 +105,54 @@ fn functions_that_read_shards_are_replaced_before_those_that_write_them() {
             }
         }
     }
+}
+
+/// So that several stages have their stacks in one account. A name inside of another resource need not be the stack's.
+#[test]
+fn every_name_in_the_account_is_that_of_the_stack() {
+    let inner = [
+        "AWS::Athena::NamedQuery",
+        "AWS::Cognito::UserPoolClient",
+        "AWS::Cognito::UserPoolResourceServer",
+        "AWS::Glue::Table",
+        // Its name is the table's or the domain's, which the shop chooses.
+        "AWS::ApiGatewayV2::DomainName",
+    ];
+    let is_name = |kind: &str, key: &str| {
+        let own = format!("{}Name", kind.rsplit("::").next().expect("a type"));
+        key == own || ["Name", "Domain", "BudgetName", "BackupPlanName"].contains(&key)
+    };
+    let mut found = 0;
+    for file in templates() {
+        let stack = stack(&file);
+        for (id, resource) in stack["Resources"].as_mapping().expect("resources") {
+            let kind = resource["Type"].as_str().expect("a type");
+            if inner.contains(&kind) {
+                continue;
+            }
+            let own = resource["Properties"].as_mapping().into_iter().flatten();
+            let nested = own.clone().filter_map(|(_, value)| value.as_mapping()).flatten();
+            for (key, value) in own.chain(nested).filter(|(key, _)| key.as_str().is_some_and(|key| is_name(kind, key)))
+            {
+                let text = yaml_serde::to_string(value).expect("YAML");
+                let of_stack = ["AWS::StackName", "AWS::StackId", "Deployment"].iter().any(|name| text.contains(name));
+                assert!(of_stack, "{file}: {id:?}: {key:?} is {text}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+}
+
+/// The pool of a deleted stack has two clients, and a new stack takes the tokens of both.
+#[test]
+fn tokens_of_several_clients_are_taken() {
+    let outer = stack("template.yaml");
+    let audience =
+        &outer["Resources"]["Api"]["Properties"]["Auth"]["Authorizers"]["Token"]["JwtConfiguration"]["audience"];
+    let Yaml::Tagged(condition) = audience else { panic!("a condition") };
+    let Yaml::Tagged(split) = &condition.value[2] else { panic!("a list of audiences") };
+    assert_eq!((split.tag.to_string().as_str(), reference(&split.value[1])), ("!Split", Some("TokenAudience")));
 }
 
 /// A release may send messages that the last one cannot read, so the reader is replaced first.

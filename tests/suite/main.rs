@@ -62,6 +62,7 @@ mod placing;
 mod pointers;
 mod poison;
 mod prelude;
+mod preflight;
 mod problems;
 mod product_shards;
 mod queue;

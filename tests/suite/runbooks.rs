@@ -63,6 +63,18 @@ fn a_table_says_of_each_alarm_whether_its_runbook_was_carried_out() {
     assert_eq!(carried_out(), known);
 }
 
+/// A page says: parameters are in `samconfig.toml`, and `Shop` is not. `--guided` writes all of them there, and
+/// `--parameter-overrides` replaces those that are there.
+#[test]
+fn no_command_undoes_a_rule_of_its_page() {
+    let undoing = |line: &&str| ["--guided", "--parameter-overrides"].iter().any(|option| line.contains(option));
+    let text = PAGES.map(read).join("\n");
+    let deployments: Vec<_> =
+        text.lines().filter(|line| line.starts_with(' ') && line.contains("sam deploy")).collect();
+    assert!(deployments.len() > 1);
+    assert_eq!(deployments.into_iter().filter(undoing).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
 #[test]
 fn bash_can_parse_the_commands() {
     // Blocks in the query language of CloudWatch Logs are left out.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use super::deployment::Deployment;
+use super::deployment::{Deployment, Plan};
 use super::prices::{Price, PriceList, TableClassPrices};
 use super::profile::Profile;
 use super::units_by_index::{Units, UnitsByIndex};
@@ -33,6 +33,7 @@ pub enum Service {
     /// Amazon DynamoDB, with the backups that AWS Backup makes of it.
     DynamoDb,
     HttpApi,
+    Cognito,
     Lambda,
     EventBridge,
     Sqs,
@@ -117,7 +118,7 @@ impl Payer<'_> {
 
     /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
-        use Service::{CloudWatch, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay};
+        use Service::{CloudWatch, Cognito, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay};
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =
@@ -144,6 +145,20 @@ impl Payer<'_> {
             (CloudWatch, "dashboard", deployment.dashboards.into(), "dashboards", &cloudwatch.dashboard_month),
             (Transfer, "to the internet", usage.out_gb, "GB", &prices.out_gb),
         ];
+        if let Some(plan) = deployment.user_pool {
+            let customer = match plan {
+                Plan::Lite => &prices.cognito.lite,
+                Plan::Essentials => &prices.cognito.essentials,
+                Plan::Plus => &prices.cognito.plus,
+            };
+            let sign_in = &self.profile.sign_in;
+            let customers = self.profile.orders * sign_in.customers_per_order;
+            let tokens = sign_in.back_office_tokens;
+            lines.extend([
+                (Cognito, "customers of the month", customers, "customers", customer),
+                (Cognito, "tokens of the back office", tokens, "tokens", &prices.cognito.token),
+            ]);
+        }
         // What is off by default.
         if deployment.options.is_exported {
             let alarms = ALARMS_OF_EXPORTS.into();

@@ -59,6 +59,16 @@ pub struct Deployment {
     pub options: Options,
     /// The number of autoscaled capacities, if the table is provisioned.
     pub scaling_policies: u64,
+    /// The plan of the stack's user pool, if it has one.
+    pub user_pool: Option<Plan>,
+}
+
+/// A feature plan of Cognito.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plan {
+    Lite,
+    Essentials,
+    Plus,
 }
 
 /// What is off by default.
@@ -145,6 +155,13 @@ impl Deployment {
             },
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
             scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),
+            user_pool: match (parameter("TokenIssuer")?.is_empty(), parameter("UserPoolTier")?.as_str()) {
+                (false, _) => None,
+                (true, "LITE") => Some(Plan::Lite),
+                (true, "ESSENTIALS") => Some(Plan::Essentials),
+                (true, "PLUS") => Some(Plan::Plus),
+                (true, other) => bail!("what the plan {other} costs is not known"),
+            },
         })
     }
 

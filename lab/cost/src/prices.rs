@@ -26,6 +26,7 @@ pub struct PriceList {
     pub sources: BTreeMap<String, Source>,
     pub dynamodb: DynamoDb,
     pub lambda: Lambda,
+    pub cognito: Cognito,
     /// A request to the gateway, of up to 512 KB with its answer.
     pub http_api_request: Price,
     /// A request to a standard queue, of up to 64 KB.
@@ -92,6 +93,18 @@ pub struct Lambda {
     pub arm64_gb_second: Price,
     /// The same on x86-64.
     pub x86_64_gb_second: Price,
+}
+
+/// The prices of sign-in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cognito {
+    /// A customer of the month, in a pool of this plan.
+    pub lite: Price,
+    pub essentials: Price,
+    pub plus: Price,
+    /// A token of a client with a secret.
+    pub token: Price,
 }
 
 /// The prices of monitoring.

@@ -22,6 +22,7 @@ pub struct Profile {
     pub orders: Decimal,
     pub peak_to_mean: Decimal,
     pub order: Order,
+    pub sign_in: SignIn,
     pub calls_per_order: BTreeMap<String, Decimal>,
     pub views: Views,
     pub sizes: Sizes,
@@ -41,6 +42,14 @@ pub struct Order {
     pub with_gift_card: Decimal,
     pub queued: Decimal,
     pub by_card: Decimal,
+}
+
+/// Who signs in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
+    pub customers_per_order: Decimal,
+    pub back_office_tokens: Decimal,
 }
 
 /// Views of products.
@@ -101,7 +110,7 @@ impl Profile {
     }
 
     fn check(&self) -> Result<()> {
-        let Self { order, views, sizes, kept, call, .. } = self;
+        let Self { order, sign_in, views, sizes, kept, call, .. } = self;
         let whole = |value: u16| Decimal::from(value);
         for (field, value, range) in [
             ("orders", self.orders, 0..=1_000_000_000_000),
@@ -111,6 +120,8 @@ impl Profile {
             ("order.with_gift_card", order.with_gift_card, 0..=1),
             ("order.queued", order.queued, 0..=1),
             ("order.by_card", order.by_card, 0..=1),
+            ("sign_in.customers_per_order", sign_in.customers_per_order, 0..=1_000),
+            ("sign_in.back_office_tokens", sign_in.back_office_tokens, 0..=1_000_000_000),
             ("views.per_order", views.per_order, 0..=1_000_000),
             ("views.per_request", views.per_request, 1..=50),
             ("sizes.id_bytes", whole(sizes.id_bytes), 1..=64),

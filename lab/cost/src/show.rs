@@ -71,6 +71,7 @@ impl Display for Service {
         f.write_str(match self {
             Self::DynamoDb => "DynamoDB",
             Self::HttpApi => "HTTP API",
+            Self::Cognito => "Cognito",
             Self::Lambda => "Lambda",
             Self::EventBridge => "EventBridge",
             Self::Sqs => "SQS",
