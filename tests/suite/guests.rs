@@ -175,10 +175,10 @@ async fn a_guests_order_never_waits_in_the_queue() {
     }
     // An environment believes the length of the queue for a second.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
-    shop.guest_order(SECRET, "late", things(1)).await.problem(Kind::Throttled);
+    shop.try_guest_order(SECRET, "late", things(1)).await.problem(Kind::Throttled);
     assert_eq!(send().await.expect(201), placed, "an order that is placed is there");
     shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
-    shop.guest_order(SECRET, "no capacity", things(1)).await.problem(Kind::Throttled);
+    shop.try_guest_order(SECRET, "no capacity", things(1)).await.problem(Kind::Throttled);
     assert_eq!(shop.queued().await, 2);
 }
 

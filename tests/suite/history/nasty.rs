@@ -29,11 +29,12 @@ fn history() -> Vec<Value> {
     let mut records: Vec<_> = products()
         .map(|id| {
             json!({ "type": "product", "productId": id, "name": name(), "category": LONG, "price": eur(0),
-                "available": u32::MAX, "cells": 32 })
+                "available": u32::MAX })
         })
         .collect();
     for record in &mut records[..2] {
         (record["description"], record["attributes"]) = (json!("\n\t".repeat(2500)), json!(attributes));
+        record["cells"] = json!(32);
     }
     records[0]["price"] = dearest;
     records[1]["price"] = eur(100);
