@@ -23,6 +23,7 @@ pub trait Stored: Entity + Serialize + DeserializeOwned {
     /// The key of the item itself.
     fn key(&self) -> Key;
 
+    /// The keys of the item's index entries.
     fn index_keys(&self) -> Vec<Key> {
         Vec::new()
     }
@@ -35,6 +36,7 @@ pub trait Stored: Entity + Serialize + DeserializeOwned {
 
 /// The type of the items in an answer: an entity, or an enum of several.
 pub trait Kinds {
+    /// The kinds of the items.
     const KINDS: &'static [&'static str];
 }
 
