@@ -18,16 +18,24 @@ macro_rules! event {
         }
     };
     (@return $event:tt $($fields:tt)*) => {
-        event! { @order $event
+        event! { @struct $event
             /// The return.
             pub return_id: key_schema::value::ReturnId,
+            /// The order.
+            pub order_id: key_schema::value::OrderId,
+            /// The customer.
+            pub customer_id: key_schema::value::CustomerId,
             $($fields)*
         }
     };
     (@shipment $event:tt $($fields:tt)*) => {
-        event! { @order $event
+        event! { @struct $event
             /// The shipment.
             pub shipment_id: key_schema::value::ShipmentId,
+            /// The order.
+            pub order_id: key_schema::value::OrderId,
+            /// The customer.
+            pub customer_id: key_schema::value::CustomerId,
             $($fields)*
         }
     };

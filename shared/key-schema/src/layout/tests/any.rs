@@ -5,7 +5,7 @@ use proptest::sample::Index as Pick;
 use serde_dynamo::AttributeValue;
 
 use super::parts::any_parts;
-use crate::layout::{Item, PlaceText, spells};
+use crate::layout::{ENTITIES, Item, PlaceText, spells};
 
 impl Item {
     /// The places of its keys, in the order of the keys.
@@ -31,8 +31,6 @@ impl Item {
 }
 
 pub(super) fn any_entity() -> impl Strategy<Value = Item> {
-    (any_parts(), any::<Pick>()).prop_map(|(parts, pick)| {
-        let mut entities = parts.entities();
-        entities.swap_remove(pick.index(entities.len()))
-    })
+    (any_parts(), any::<Pick>())
+        .prop_map(|(parts, pick)| parts.entity(ENTITIES[pick.index(ENTITIES.len())].0, &parts.fields()))
 }

@@ -1,27 +1,51 @@
 //! One entity of each kind, made from the same parts.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+use serde::Deserialize as _;
+use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
 
-use super::Parts;
+use super::{Parts, any_parts};
 use crate::entity::{CancellationCause, Credit, PairOfSums, ParkedCounts, Phase, Side, TaxRate, Work};
 use crate::layout::{ENTITIES, ENTITY_TYPE, Item};
 use crate::value::{IdempotencyRecordId, Money, RequestHash, TextHash, ViewMarkId};
+
+/// The fields that each kind has in some of many items, so that an item is not read from the fields of all.
+static NAMES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
+    let (mut runner, mut names) = (TestRunner::deterministic(), BTreeMap::<_, BTreeSet<_>>::new());
+    for _ in 0..64 {
+        let parts = any_parts().new_tree(&mut runner).expect("parts").current();
+        let fields = parts.fields();
+        for (kind, _) in ENTITIES {
+            let item = json!(parts.read(kind, &fields, |_| true));
+            names.entry(*kind).or_default().extend(object(item).into_iter().map(|(name, _)| name));
+        }
+    }
+    names
+});
 
 impl Parts {
     /// One entity of each kind: what it reads of these fields.
     pub(in crate::layout::tests) fn entities(&self) -> Vec<Item> {
         let fields = self.fields();
-        let entity = |(kind, _): &(&str, _)| {
-            let own = object(self.own_fields(kind));
-            let is_own = |name: &String| own.contains_key(name);
-            let shared =
-                fields.iter().filter(|(name, _)| !is_own(name)).map(|(name, value)| (name.clone(), value.clone()));
-            let mut all: Map<_, _> = shared.chain(own.clone()).collect();
-            all.retain(|_, value| !value.is_null());
-            all.insert(ENTITY_TYPE.to_owned(), json!(kind));
-            serde_json::from_value(Value::Object(all)).unwrap_or_else(|error| panic!("{kind}: {error}"))
-        };
-        ENTITIES.iter().map(entity).collect()
+        ENTITIES.iter().map(|(kind, _)| self.entity(kind, &fields)).collect()
+    }
+
+    /// The entity of one kind.
+    pub(in crate::layout::tests) fn entity(&self, kind: &str, fields: &Map<String, Value>) -> Item {
+        self.read(kind, fields, |name| NAMES[kind].contains(name) || name.contains(':'))
+    }
+
+    fn read(&self, kind: &str, fields: &Map<String, Value>, is_read: impl Fn(&str) -> bool) -> Item {
+        let (own, kind) = (object(self.own_fields(kind)), json!(kind));
+        let shared = fields.iter().filter(|(name, _)| is_read(name) && !own.contains_key(*name));
+        let all = shared.chain(&own).filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), value));
+        let all = MapDeserializer::<_, serde_json::Error>::new(all.chain([(ENTITY_TYPE, &kind)]));
+        Item::deserialize(all).unwrap_or_else(|error| panic!("{kind}: {error}"))
     }
 
     fn units(&self) -> Value {
@@ -34,7 +58,7 @@ impl Parts {
     }
 
     /// The fields of all entities by their names. What is null, is absent.
-    fn fields(&self) -> Map<String, Value> {
+    pub(in crate::layout::tests) fn fields(&self) -> Map<String, Value> {
         let Self { number, text, shard, until, .. } = self;
         let [some, more, most] = self.money;
         let (at, counter, is_odd, key) =
