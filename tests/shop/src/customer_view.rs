@@ -125,6 +125,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "outcome",
             "productId",
             "productIds",
+            "requestId",
             "status",
             "title",
             "total",
