@@ -57,7 +57,7 @@ async fn an_order_is_followed_from_its_request_through_queue_and_stream_to_its_e
 }
 
 #[tokio::test]
-async fn a_refusal_says_of_what_and_why_and_the_client_gets_the_id_of_its_line() {
+async fn a_refusal_says_of_what_and_why() {
     let (log, _logging) = Log::begin_as_on_aws();
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 1).await;
@@ -76,8 +76,7 @@ async fn a_refusal_says_of_what_and_why_and_the_client_gets_the_id_of_its_line()
         log.take();
         let reply = ada.order(&format!("{kind:?}"), body).await;
         let id = reply.header("apigw-requestid").expect("an id").to_owned();
-        let problem = reply.problem(kind);
-        assert_eq!(problem["requestId"], id.as_str(), "{problem}");
+        reply.problem(kind);
         let lines = log.take_lines();
         let [line] = &lines[..] else { panic!("{lines:#?}") };
         assert_eq!((text(line, "request_id"), text(line, "problem")), (id.as_str(), kind.slug()), "{line}");
@@ -87,6 +86,16 @@ async fn a_refusal_says_of_what_and_why_and_the_client_gets_the_id_of_its_line()
         assert!(line[name] == value || value.is_null() && hash, "{line}");
         assert!(!line.to_string().contains("OF-ADA"), "{line}");
     }
+}
+
+/// Staff find the line of a problem that a customer shows them. The client of the tests compares the ids of all others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_problem_names_its_request() {
+    let shop = Shop::open().await;
+    let get = reqwest::get(format!("{}/products/gone", shop.url())).await.expect("an answer");
+    let id = get.headers()["apigw-requestid"].to_str().expect("a text").to_owned();
+    let problem: Value = get.json().await.expect("JSON");
+    assert_eq!(problem["requestId"], id, "{problem}");
 }
 
 /// The fields of requests that say something about a person, or let somebody do something.
@@ -151,7 +160,7 @@ async fn no_line_of_a_day_has_personal_data_and_each_names_its_request() {
         assert!(!said.is_empty(), "{name} says nothing");
         lines.extend(said.into_iter().map(|line| (name.clone(), line)));
     }
-    assert!(secrets.len() > 30 && lines.len() > 80, "{} of {}", lines.len(), secrets.len());
+    assert!(secrets.len() >= 30 && lines.len() > 100, "{} of {}", lines.len(), secrets.len());
     for (name, line) in lines {
         assert!(line["request_id"].is_string(), "{name}: {line}");
         let line = line.to_string();

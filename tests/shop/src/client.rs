@@ -27,6 +27,7 @@ pub struct Client {
 pub struct Reply {
     pub status: u16,
     pub headers: BTreeMap<String, String>,
+    /// Without the request's id: the client compares it with the header.
     pub body: Value,
 }
 
@@ -136,6 +137,7 @@ impl Client {
         if !self.is_admin {
             customer_view::check(&method, path, &reply.body, reply.status);
         }
+        reply.check_request_id();
         reply
     }
 
@@ -175,6 +177,13 @@ fn holds_admin_scope(token: &str) -> bool {
 }
 
 impl Reply {
+    /// A problem of a function names the request by the id that the gateway gave it.
+    fn check_request_id(&mut self) {
+        let named = self.body.as_object_mut().filter(|_| self.status >= 400).and_then(|body| body.remove("requestId"));
+        let id = self.header("apigw-requestid");
+        assert!(named.is_none_or(|named| named.as_str() == id), "{id:?}");
+    }
+
     /// Asserts this status, and returns the body.
     #[track_caller]
     pub fn expect(self, status: u16) -> Value {
