@@ -24,7 +24,7 @@ fi
 rm -rf "$STAND_IN/deployed" && cp -r "$(dirname "$3")" "$STAND_IN/deployed"
 echo "${@:4}" >"$STAND_IN/arguments"
 sed -i '/^Release/d; /^ApiUrl/d' "$stack"
-printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: //p' "$3")" >>"$stack"
+printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: "\(.*\)"/\1/p' "$3")" >>"$stack"
 "#;
 
 /// A bucket, and stacks with their parameters and outputs. Each has an alarm, and a stack with two more.
@@ -99,7 +99,7 @@ impl Checkout {
 
     /// Makes a commit and its build. Returns the commit.
     fn commit(&self, program: &str) -> String {
-        self.write(".aws-sam/build/template.yaml", "Outputs:\n  Release:\n    Value: unpacked\n");
+        self.write(".aws-sam/build/template.yaml", "Globals:\n    RELEASE: unpacked\nOutputs:\n  Release:\n    Value: unpacked\n");
         self.write(".aws-sam/build/State/template.yaml", "Resources: {}");
         for function in ["GetOrder", "ListOrders"] {
             self.write(&format!(".aws-sam/build/{function}/bootstrap"), program);
@@ -201,6 +201,9 @@ fn a_former_build_is_deployed_without_a_build() {
     assert_eq!(failure(&checkout.deploy()), None);
     assert_eq!((checkout.program(), checkout.release()), ("the second release".to_owned(), second.clone()));
     assert!(checkout.keeps(&first) && checkout.keeps(&second));
+
+    let packed = text(&checkout.0.join("deployed/template.yaml"));
+    assert!(packed.contains(&format!("\n    RELEASE: \"{second}\"\n")), "{packed}");
 
     fs::remove_dir_all(checkout.0.join(".aws-sam")).expect("no build is left");
     assert_eq!(failure(&checkout.roll_back(&first)), None);
