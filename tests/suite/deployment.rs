@@ -130,9 +130,9 @@ fn every_name_in_the_account_is_that_of_the_stack() {
             if inner.contains(&kind) {
                 continue;
             }
-            let own = resource["Properties"].as_mapping().into_iter().flatten();
-            let nested = own.clone().filter_map(|(_, value)| value.as_mapping()).flatten();
-            for (key, value) in own.chain(nested).filter(|(key, _)| key.as_str().is_some_and(|key| is_name(kind, key)))
+            let mut properties: Vec<_> = resource["Properties"].as_mapping().into_iter().flatten().collect();
+            properties.extend(properties.clone().iter().filter_map(|(_, value)| value.as_mapping()).flatten());
+            for (key, value) in properties.iter().filter(|(key, _)| key.as_str().is_some_and(|key| is_name(kind, key)))
             {
                 let text = yaml_serde::to_string(value).expect("YAML");
                 let of_stack = ["AWS::StackName", "AWS::StackId", "Deployment"].iter().any(|name| text.contains(name));

@@ -36,7 +36,7 @@ case "$*" in
     'cloudformation describe-stacks --stack-name till-trial '*)
         printf 'Shop\topen\nCallbackUrls\thttp://a/\nTableIs\tcreated\nSeller\t\n'
         ;;
-    'cloudformation update-stack --stack-name till-trial --use-previous-template --parameters '*) printf %s "$6" >"$STAND_IN/changed" ;;
+    'cloudformation update-stack --stack-name till-trial --use-previous-template --parameters '*) printf %s "$7" >"$STAND_IN/changed" ;;
     'cloudformation wait stack-update-complete --stack-name till-trial') [ ! -f "$STAND_IN/fails" ] ;;
     *) exit 1 ;;
 esac

@@ -16,7 +16,8 @@ use crate::deployment::stack;
 const SAM: &str = r#"#!/usr/bin/env bash
 [[ $1 == deploy && $2 == --template-file ]] || exit 1
 stack=$STAND_IN/stacks/$(sed 's/.*--stack-name \([^ ]*\).*/\1/' <<<"$*")
-mkdir -p "$STAND_IN/stacks" && touch "$stack"
+mkdir -p "$STAND_IN/stacks"
+[[ -f $stack ]] || printf 'TableIs\tcreated\n' >"$stack"
 if [[ -f $STAND_IN/refused ]]; then
     printf 'StackStatus\t%s\n' "$(<"$STAND_IN/refused")" >>"$stack"
     exit 1
@@ -24,7 +25,7 @@ fi
 rm -rf "$STAND_IN/deployed" && cp -r "$(dirname "$3")" "$STAND_IN/deployed"
 echo "${@:4}" >"$STAND_IN/arguments"
 sed -i '/^Release/d; /^ApiUrl/d' "$stack"
-printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: //p' "$3")" >>"$stack"
+printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: "\(.*\)"/\1/p' "$3")" >>"$stack"
 "#;
 
 /// A bucket, and stacks with their parameters and outputs. Each has an alarm, and a stack with two more.
@@ -99,7 +100,10 @@ impl Checkout {
 
     /// Makes a commit and its build. Returns the commit.
     fn commit(&self, program: &str) -> String {
-        self.write(".aws-sam/build/template.yaml", "Outputs:\n  Release:\n    Value: unpacked\n");
+        self.write(
+            ".aws-sam/build/template.yaml",
+            "Globals:\n    RELEASE: unpacked\nOutputs:\n  Release:\n    Value: unpacked\n",
+        );
         self.write(".aws-sam/build/State/template.yaml", "Resources: {}");
         for function in ["GetOrder", "ListOrders"] {
             self.write(&format!(".aws-sam/build/{function}/bootstrap"), program);
@@ -152,10 +156,12 @@ impl Checkout {
         deploy.output().expect("it runs")
     }
 
-    /// Adds a parameter to the stack of production.
+    /// Changes a parameter or an output of the stack of production.
     fn set(&self, name: &str, value: &str) {
-        let file = "stacks/till";
-        self.write(file, &format!("{}{name}\t{value}\n", text(&self.0.join(file))));
+        let (file, own) = ("stacks/till", format!("{name}\t"));
+        let stack = text(&self.0.join(file));
+        let others: String = stack.split_inclusive('\n').filter(|line| !line.starts_with(&own)).collect();
+        self.write(file, &format!("{others}{own}{value}\n"));
     }
 
     fn program(&self) -> String {
@@ -201,6 +207,9 @@ fn a_former_build_is_deployed_without_a_build() {
     assert_eq!(failure(&checkout.deploy()), None);
     assert_eq!((checkout.program(), checkout.release()), ("the second release".to_owned(), second.clone()));
     assert!(checkout.keeps(&first) && checkout.keeps(&second));
+
+    let packed = text(&checkout.0.join("deployed/template.yaml"));
+    assert!(packed.contains(&format!("\n    RELEASE: \"{second}\"\n")), "{packed}");
 
     fs::remove_dir_all(checkout.0.join(".aws-sam")).expect("no build is left");
     assert_eq!(failure(&checkout.roll_back(&first)), None);
@@ -304,9 +313,6 @@ fn what_is_deployed_while_the_shop_is_closed_is_kept() {
 fn only_the_build_that_ran_before_is_deployed_again() {
     let (checkout, _) = Checkout::deployed();
     checkout.set("Release", "by-hand");
-    let stack = text(&checkout.0.join("stacks/till"));
-    let lines = stack.lines().filter(|line| !line.starts_with("Release") || line.ends_with("by-hand"));
-    checkout.write("stacks/till", &lines.map(|line| format!("{line}\n")).collect::<String>());
     let second = checkout.commit("it answers 500");
     assert_fails(&checkout.deploy(), "the stack ran by-hand, which is not kept");
     assert_eq!(checkout.release(), second);
@@ -350,10 +356,9 @@ fn a_file_that_would_open_the_shop_or_change_its_table_is_refused() {
     let (checkout, _) = Checkout::deployed();
     checkout.set("TableIs", "given-v1");
     let with = |line: &str| {
-        read("samconfig.toml").replacen(
-            "[default.deploy.parameters]",
-            &format!("[default.deploy.parameters]\n{line}"),
-            1,
+        let names = "[default.global.parameters]\nstack_name = \"till\"\n";
+        format!(
+            "{names}[default.deploy.parameters]\n{line}\n[other.deploy.parameters]\nparameter_overrides = \"Shop=open\"\n"
         )
     };
     for (line, complaint) in [

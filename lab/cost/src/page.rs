@@ -63,17 +63,32 @@ fn settings() -> String {
     rows
 }
 
-/// The example with fewer and with more orders, and customers in proportion.
+/// The example with so many orders, and customers in proportion.
+fn shop(orders: u32) -> Estimate {
+    let mut profile = Profile::parse(EXAMPLE).unwrap();
+    profile.kept.customers = profile.kept.customers * Decimal::from(orders) / profile.orders;
+    profile.orders = orders.into();
+    estimated(&profile)
+}
+
+/// A month without an order, with a hundred orders a day, and with a million.
+fn month() -> String {
+    let mut rows = String::from("| orders | the bill | of it Cognito |\n|---|---|---|\n");
+    for orders in [0, 3_000, 1_000_000] {
+        let Estimate { bill, .. } = shop(orders);
+        let (total, cognito) = (dollars(bill.total), dollars(bill.services[&Service::Cognito]));
+        writeln!(rows, "| {} | ${total} | ${cognito} |", number(orders.into())).unwrap();
+    }
+    rows
+}
+
+/// The example with fewer and with more orders.
 fn shops() -> String {
-    let example = Profile::parse(EXAMPLE).unwrap();
     let mut rows = String::from(
         "| orders a month | the bill | an order | DynamoDB | CloudWatch | Cognito | cheapest for the table |\n|---|---|---|---|---|---|---|\n",
     );
-    for orders in [0, 3_000, 30_000, 300_000, 1_000_000, 10_000_000].map(Decimal::from) {
-        let mut profile = example.clone();
-        profile.kept.customers = example.kept.customers * orders / example.orders;
-        profile.orders = orders;
-        let Estimate { bill, choices, .. } = estimated(&profile);
+    for orders in [0, 3_000, 30_000, 300_000, 1_000_000, 10_000_000] {
+        let Estimate { orders, bill, choices, .. } = shop(orders);
         let total = dollars(bill.total);
         let cents = (bill.total * Decimal::ONE_HUNDRED).checked_div(orders);
         let cents = cents.map_or(String::new(), |cents| format!("{} cents", dollars(cents)));
@@ -82,7 +97,8 @@ fn shops() -> String {
         let Choice { mode, class, total: least, .. } = choices.iter().find(|choice| choice.is_cheapest).unwrap();
         let cheapest = format!("{mode}, {class}: ${}", dollars(*least));
         let orders = number(orders);
-        writeln!(rows, "| {orders} | ${total} | {cents} | ${dynamodb} | ${cloudwatch} | ${cognito} | {cheapest} |").unwrap();
+        writeln!(rows, "| {orders} | ${total} | {cents} | ${dynamodb} | ${cloudwatch} | ${cognito} | {cheapest} |")
+            .unwrap();
     }
     rows
 }
@@ -91,6 +107,7 @@ fn shops() -> String {
 fn the_page_on_costs_says_what_is_computed() {
     let parts = [("bill", bill()), ("settings", settings()), ("shops", shops())];
     docs_check::check("cost.md", &parts).unwrap();
+    docs_check::check("deploying.md", &[("month", month())]).unwrap();
 }
 
 #[test]
