@@ -37,11 +37,15 @@ impl Log {
         (log, guard)
     }
 
-    /// The lines of functions since this was last called. The pretend gateway writes lines of its own.
+    /// The lines of functions since this was last called. The gateway and the engine of the tests write lines of their own.
     pub fn take_lines(&self) -> Vec<Value> {
         let lines = self.take();
         let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}")));
-        lines.filter(|line| !line["target"].as_str().unwrap_or_default().starts_with("devstack")).collect()
+        let is_of_function = |line: &Value| {
+            let target = line["target"].as_str().unwrap_or_default();
+            !["devstack", "dynoxide"].iter().any(|other| target.starts_with(other))
+        };
+        lines.filter(is_of_function).collect()
     }
 
     /// The lines since this was last called.
