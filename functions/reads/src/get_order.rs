@@ -26,7 +26,7 @@ pub async fn handle(
         }
         Some(OrderState::Queued(order)) => {
             let is_final = order.refusal.is_some();
-            Ok(Pollable { answer: Json(OrderStateView::Queued(order.into())), is_final })
+            Ok(Pollable { answer: Json(OrderStateView::Queued((*order).into())), is_final })
         }
         None => Err(Problem::not_found("order")),
     }

@@ -47,7 +47,7 @@ where
         for (name, value) in trail::fields() {
             // An event may know better.
             if !event.fields().any(|field: Field| field.name() == name) {
-                write!(writer, "{:?}:{value},", name)?;
+                write!(writer, "{name:?}:{value},")?;
             }
         }
         writer.write_str(line.get(1..).unwrap_or_default())

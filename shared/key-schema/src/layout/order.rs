@@ -95,7 +95,7 @@ collection! {
 pub enum OrderState {
     Placed(Box<WholeOrder>),
     /// The order was accepted to be placed later. It is not placed yet, or it was refused.
-    Queued(QueuedOrder),
+    Queued(Box<QueuedOrder>),
 }
 
 /// A torn read: some items show a transaction that others do not show yet. Read again.
@@ -133,7 +133,7 @@ impl InOrder {
                 let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
                 if whole.has_all_parts() { Ok(Some(OrderState::Placed(Box::new(whole)))) } else { Err(Torn) }
             }
-            (None, None) if lines.is_empty() && address.is_none() => Ok(queued.map(OrderState::Queued)),
+            (None, None) if lines.is_empty() && address.is_none() => Ok(queued.map(|queued| OrderState::Queued(Box::new(queued)))),
             _ => Err(Torn),
         }
     }

@@ -108,7 +108,7 @@ proptest! {
                 let lines = (0..lines).map(|_| line.line.clone()).collect();
                 Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, address, flag, returns, shipments: vec![] }))))
             }
-            (None, None) if lines == 0 && !addressed => Ok(queued.map(OrderState::Queued)),
+            (None, None) if lines == 0 && !addressed => Ok(queued.map(|queued| OrderState::Queued(Box::new(queued)))),
             _ => Err(Torn),
         };
         prop_assert_eq!(InOrder::assemble(items), expected);
