@@ -94,7 +94,7 @@ impl Lifecycle {
                             changing.order_read(*whole, Timestamp::now())?
                         }
                         Some(OrderState::Queued(queued)) if self.is_shown(&queued, of).await? => {
-                            return Ok(Transitioned::NotPlaced(queued));
+                            return Ok(Transitioned::NotPlaced(*queued));
                         }
                         _ => return Ok(Transitioned::NotFound),
                     }
