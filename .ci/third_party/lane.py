@@ -4,7 +4,7 @@ import contextlib
 import shlex
 import signal
 
-from third_party import checks, deployment, differences, restore, sign_in
+from third_party import checks, deployment, differences, page, restore, sign_in
 from third_party.cloud import cloud
 from third_party.deployment import LOGS, Deployment
 from third_party.tools import Failed, step
@@ -24,6 +24,8 @@ def run(options):
             # Before the sample events, whose made-up counts the audit of the restored table would find.
             stack = lose_and_restore(aws, stack, variables)
             invoke(aws, stack)
+            with step("The first order, by the commands of docs/deploying.md") as facts:
+                facts.append(page.first_order(aws, stack, variables))
         except Failed as failure:
             if not options.keep:
                 raise

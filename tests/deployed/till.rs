@@ -35,11 +35,11 @@ pub struct Person {
 }
 
 pub fn variable(name: &str) -> String {
-    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: docs/third-party.md lists the variables"))
+    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: .ci/story sets the variables"))
 }
 
 impl Till {
-    /// The deployment that `TILL_API_URL` and the other variables of docs/third-party.md name.
+    /// The deployment that `TILL_API_URL` and the other variables of .ci/story name.
     pub async fn open() -> Self {
         match env::var("TILL_API_URL") {
             Ok(url) => Self::deployed(&url),

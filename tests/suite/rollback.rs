@@ -371,7 +371,7 @@ fn a_file_that_would_open_the_shop_or_change_its_table_is_refused() {
         assert_fails(&checkout.deploy(), complaint);
         assert_eq!(checkout.program(), "the first release");
     }
-    for line in [r#"parameter_overrides = "TableIs=given-v1""#, r##"# "Shop=closed""##, r#"tags = "MyShop=closed""#] {
+    for line in [r#"parameter_overrides = "TableIs=given-v1""#, r#"# "Shop=closed""#, r#"tags = "MyShop=closed""#] {
         checkout.write("samconfig.toml", &with(line));
         checkout.commit("the next release");
         assert_eq!(failure(&checkout.deploy()), None, "{line}");
