@@ -118,7 +118,9 @@ impl Payer<'_> {
 
     /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
-        use Service::{CloudWatch, Cognito, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay};
+        use Service::{
+            CloudWatch, Cognito, DynamoDb, EventBridge, HttpApi, Lambda, S3, SecretsManager, Sqs, Transfer, XRay,
+        };
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =

@@ -34,9 +34,10 @@ pub async fn trail<F: Future>(request_id: &str, trace_id: Option<&str>, work: F)
 }
 
 /// Does a part of the work, such as that of one message or one order of a batch. What it notes is in its own lines alone.
-pub async fn trail_of_part<F: Future>(work: F) -> F::Output {
+pub fn trail_of_part<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let notes = NOTES.try_with(|notes| notes.borrow().clone()).unwrap_or_default();
-    NOTES.scope(RefCell::new(notes), work).await
+    // Several parts are under way at once, and their futures are large.
+    NOTES.scope(RefCell::new(notes), Box::pin(work))
 }
 
 /// Adds a fact to the lines that follow, in place of an earlier one of this name. It is no personal data, and no code that

@@ -115,7 +115,7 @@ impl Cashier {
         let Intent { id, amount, held, newest_refund, .. } = &intent;
         let (amount, held, newest_refund) = (*amount, *held, *newest_refund);
         let observed = Transition::ObservePayment { intent: id, amount, held, newest_refund };
-        match self.orders.change_as_read(whole, observed, budget).await {
+        match Box::pin(self.orders.change_as_read(whole, observed, budget)).await {
             Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
                 tell_staff(before, &whole);
                 Ok(Some(Seen { whole, intent: Some(intent) }))
@@ -161,7 +161,7 @@ impl Cashier {
             let intent = self.provider.start(&order, attempt, asked, now).await?;
             // Before the customer gets the secret: an intent that the table does not know must hold no money.
             let start = Transition::StartPayment { intent: &intent.id, attempt, amount: intent.amount };
-            match self.orders.change_as_read(whole, start, budget).await {
+            match Box::pin(self.orders.change_as_read(whole, start, budget)).await {
                 Ok(Some(Transitioned::Done(whole) | Transitioned::DoneBefore(whole))) => {
                     return Ok(Some(Seen { whole, intent: Some(intent) }));
                 }
@@ -231,7 +231,7 @@ impl Cashier {
         // The customer may still pay an intent that is not void, so a void is asked for until the intent has ended.
         let code = error.code().filter(|_| command != Command::Void);
         let failed = Transition::FailCommand { command, code };
-        let changed = self.orders.change(Target::Order(order), failed, budget).await?;
+        let changed = Box::pin(self.orders.change(Target::Order(order), failed, budget)).await?;
         if let Transitioned::Done(whole) = &changed {
             tell_staff(Some(Work::Provider), whole);
         }
@@ -248,7 +248,7 @@ impl Cashier {
         }
         error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");
         let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
-        if let Transitioned::Done(whole) = self.orders.change(Target::Order(order), failed, budget).await? {
+        if let Transitioned::Done(whole) = Box::pin(self.orders.change(Target::Order(order), failed, budget)).await? {
             tell_staff(Some(Work::Provider), &whole);
         }
         Ok(Settled::NotForProvider)
@@ -276,7 +276,7 @@ impl Cashier {
                 return Ok(Transitioned::DoneBefore(seen.whole));
             }
             let Some(intent) = seen.intent.filter(|_| expiry.needs_void(&seen.whole)) else {
-                if let Some(done) = self.orders.change_as_read(seen.whole, expiry, budget).await? {
+                if let Some(done) = Box::pin(self.orders.change_as_read(seen.whole, expiry, budget)).await? {
                     return Ok(done);
                 }
                 continue;

@@ -42,7 +42,11 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "RepairsFailed"
         | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
-        "CopiesDiffer" | "PaymentMismatches" | "PaymentReportsNotGenuine" | "PaymentsForStaff" | "RequestsThrottled" => None,
+        "CopiesDiffer"
+        | "PaymentMismatches"
+        | "PaymentReportsNotGenuine"
+        | "PaymentsForStaff"
+        | "RequestsThrottled" => None,
         jobs if jobs.starts_with("NumberOfBackupJobs") => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),

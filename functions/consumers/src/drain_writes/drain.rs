@@ -112,7 +112,9 @@ impl Drain {
         let waiting = OrderMessage::from_message(&message.message);
         if let Ok(OrderMessage { request, request_id, .. }) = &waiting {
             lambda::note("order_id", OrderId::of(&request.customer, &request.key).as_str());
-            request_id.iter().for_each(|id| lambda::note_request(id));
+            if let Some(id) = request_id {
+                lambda::note_request(id);
+            }
         }
         let waiting = match waiting {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {

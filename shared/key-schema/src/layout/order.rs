@@ -133,7 +133,9 @@ impl InOrder {
                 let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
                 if whole.has_all_parts() { Ok(Some(OrderState::Placed(Box::new(whole)))) } else { Err(Torn) }
             }
-            (None, None) if lines.is_empty() && address.is_none() => Ok(queued.map(|queued| OrderState::Queued(Box::new(queued)))),
+            (None, None) if lines.is_empty() && address.is_none() => {
+                Ok(queued.map(|queued| OrderState::Queued(Box::new(queued))))
+            }
             _ => Err(Torn),
         }
     }
