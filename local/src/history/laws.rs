@@ -19,6 +19,7 @@ use crate::audit;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placeable {
     pub(super) whole: WholeOrder,
+    /// The mark of a payment that is due.
     pub(super) due: Option<PaymentDue>,
 }
 
@@ -178,6 +179,7 @@ impl OrderRecord {
         }
     }
 
+    /// The units of a product that were ordered.
     pub(super) fn ordered(&self, product: &ProductId) -> u32 {
         self.lines.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
     }

@@ -23,6 +23,7 @@ pub async fn introduce(shop: &Shop) -> Value {
     shop.nobody().send(Method::POST, "/guests", &[("guest-secret", SECRET)], Some(guest)).await.expect(201)
 }
 
+/// An order to an address.
 pub async fn order(shop: &Shop, key: &str) -> Reply {
     let mut body = things(1);
     body["shipTo"] = json!({
