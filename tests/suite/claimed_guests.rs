@@ -18,6 +18,7 @@ pub async fn shop() -> (Shop, Value) {
     (shop, placed)
 }
 
+/// The customer with the guest's address.
 fn proven(shop: &Shop, customer: &str) -> Client {
     shop.customer_at(customer, "grace@example.com")
 }

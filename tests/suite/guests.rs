@@ -156,6 +156,7 @@ async fn a_guest_who_expires_while_the_order_is_placed_gets_no_order() {
     assert_eq!(shop.available("thing").await, 10);
 }
 
+/// The queue and the waiting room are of customers.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guests_order_never_waits_in_the_queue() {
     let shop = Shop::open_with(|template| {

@@ -233,6 +233,7 @@ async fn an_import_consumes_no_more_units_than_it_may() {
     assert!(summary.units.table >= 120.0, "{}", summary.units.table);
 }
 
+/// A file with these records.
 fn file(records: &[Value]) -> String {
     let mut text = String::new();
     for record in records {

@@ -58,6 +58,7 @@ pub async fn handle(
     }
 }
 
+/// The address that the guest must have. None for staff.
 fn proof(caller: &Caller) -> Answer<Option<&EmailAddress>> {
     let detail = "The token must prove an address: it needs the claims email, and email_verified with the value true.";
     match &caller.verified_email {

@@ -44,6 +44,7 @@ const PAGE: u8 = 100;
 /// The orders that are read at the same time.
 const AT_ONCE: usize = 10;
 
+/// The most open orders that a problem names.
 const MOST_NAMED: usize = 20;
 
 /// First the profile becomes a tombstone, or that of a guest is deleted; then each order forgets what was written about the
@@ -70,6 +71,7 @@ fn refuse_if_any(unfinished: Vec<OrderId>) -> Answer<()> {
     Err(Problem::new(Kind::OpenOrders, detail).with("orders", named))
 }
 
+/// An erasure in progress.
 #[derive(Clone)]
 struct Erasure {
     table: Reader,

@@ -31,6 +31,9 @@ pub type Exported = BTreeMap<&'static str, u64>;
 ///
 /// During a migration, the table that leads is read. All reads are strongly consistent, and every order is as it was at
 /// one moment. The orders of a shop in use are not all of the same moment.
+///
+/// # Errors
+/// The table cannot be read, an item is not what its type says, or the output cannot be written.
 pub async fn export(environment: &Environment, out: &mut impl Write, progress: impl Fn(u64)) -> Result<Exported> {
     let reader = Reader::from_environment(environment)?;
     let mut pages = pin!(scan::pages(environment).await?);

@@ -104,6 +104,9 @@ struct Importer {
 }
 
 /// The number of lines in the files, for progress.
+///
+/// # Errors
+/// A file cannot be read.
 pub fn count(files: &[PathBuf]) -> Result<u64> {
     files.iter().map(|file| Ok(input::lines(file)?.count() as u64)).sum()
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::Record;
 
+/// A line of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) file: Arc<str>,
@@ -24,6 +25,9 @@ pub(super) type Lines = Box<dyn Iterator<Item = Result<Line>> + Send>;
 
 /// The lines of a file. A file whose name ends in `.csv` has customers if it has a column `email`, and products
 /// otherwise. Every other file is NDJSON. Empty lines are passed over.
+///
+/// # Errors
+/// The file cannot be read.
 pub(super) fn lines(path: &Path) -> Result<Lines> {
     let file: Arc<str> = path.display().to_string().into();
     let reader = BufReader::new(File::open(path).with_context(|| format!("cannot read {file}"))?);

@@ -22,6 +22,7 @@ const MOST_PAST_LINES: usize = 200;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placeable {
     pub(super) whole: WholeOrder,
+    /// The mark of a payment that is due.
     pub(super) due: Option<PaymentDue>,
 }
 
@@ -184,6 +185,7 @@ impl OrderRecord {
         }
     }
 
+    /// The units of a product that were ordered.
     pub(super) fn ordered(&self, product: &ProductId) -> u32 {
         self.lines.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
     }

@@ -139,6 +139,7 @@ impl UnitsRecord {
         Self { product_id, quantity }
     }
 
+    /// The units as an entity.
     pub(super) fn entity(&self) -> LineUnits {
         LineUnits { product_id: self.product_id.clone(), quantity: self.quantity }
     }
@@ -275,6 +276,7 @@ impl ReturnRecord {
         Self { return_id, lines, reason, requested_at, status, closed_at, restocked, amount, refusal }
     }
 
+    /// The return of an order in this shard.
     pub(super) fn entity(&self, order: &Order) -> Return {
         let Self { return_id, reason, requested_at, status, closed_at, restocked, amount, refusal, .. } = self.clone();
         Return {
@@ -312,6 +314,7 @@ impl ShipmentRecord {
         Self { shipment_id, lines, carrier, tracking_number, tracking_url, shipped_at, delivered_at }
     }
 
+    /// The shipment of an order.
     pub(super) fn entity(&self, order: &Order) -> Shipment {
         let Self { shipment_id, carrier, tracking_number, tracking_url, shipped_at, delivered_at, .. } = self.clone();
         Shipment {

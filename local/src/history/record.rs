@@ -167,6 +167,7 @@ fn one() -> u64 {
 }
 
 impl Record {
+    /// The record in a line of JSON.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         let Tagged { kind, members } = read_document(line)?;
         let members = serde_json::to_vec(&members).map_err(|error| error.to_string())?;
@@ -300,6 +301,7 @@ impl ProductRecord {
         if reasons.is_empty() { Ok((product, long, stock)) } else { Err(reasons) }
     }
 
+    /// The record of a product with this description.
     pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
         let Product {
             product_id,

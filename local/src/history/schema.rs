@@ -8,6 +8,9 @@ use super::order_record::OrderRecord;
 use super::record::{CustomerRecord, GuestRecord, ProductRecord};
 
 /// The JSON Schema of a line of NDJSON, made from the types that read it.
+///
+/// # Errors
+/// A schema is no JSON object.
 pub fn json_schema() -> serde_json::Result<Value> {
     let mut parts = Vec::new();
     let kinds = [

@@ -38,6 +38,7 @@ impl OrderRecord {
         }
     }
 
+    /// The number of shipments that are delivered.
     pub(super) fn delivered_shipments(&self) -> usize {
         self.shipments.iter().filter(|one| one.delivered_at.is_some()).count()
     }

@@ -31,6 +31,9 @@ type Items = BTreeMap<[String; 2], Map<String, Value>>;
 
 /// Makes a model of Till's design and of the history of this environment's table. The same history makes the same bytes,
 /// whichever table it comes from.
+///
+/// # Errors
+/// The table cannot be read, or breaks a law of the import.
 pub async fn export_model(environment: &Environment) -> Result<(String, Exported)> {
     let mut history = Vec::new();
     let exported = export(environment, &mut history, |_| ()).await?;
@@ -74,6 +77,7 @@ pub async fn import_model(
     import_lines(environment, options, || Ok(read(&lines)), tell).await
 }
 
+/// The lines of a history.
 fn lines(name: &str, history: &[u8]) -> Result<Vec<Line>> {
     let text = std::str::from_utf8(history)?;
     let line = |(number, line): (u64, &str)| Line { file: name.into(), number, record: Record::read(line.as_bytes()) };
@@ -126,6 +130,7 @@ fn text<'a>(item: &'a Map<String, Value>, name: &str) -> &'a str {
     item.get(name).and_then(|value| value["S"].as_str()).unwrap_or_default()
 }
 
+/// How the items of a model differ from those that follow from its records.
 fn differences(given: &Items, follow: &Items) -> Vec<String> {
     let mut differences = Vec::new();
     for key in given.keys().chain(follow.keys()).collect::<BTreeSet<_>>() {
@@ -146,6 +151,7 @@ fn differences(given: &Items, follow: &Items) -> Vec<String> {
     differences
 }
 
+/// The model with these items.
 fn model(items: &Items) -> Value {
     let of_indexes = [Index::Gsi1, Index::Gsi2];
     let keys = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes).map(<[_; 2]>::from).concat();

@@ -51,6 +51,7 @@ impl Transaction {
         Ok(this)
     }
 
+    /// A guest.
     pub(super) fn of_guest(guest: &Guest) -> Result<Self, Error> {
         Ok(Self::of(Write::put_new(guest)?))
     }
@@ -74,10 +75,12 @@ impl Transaction {
         Ok(this)
     }
 
+    /// A discount code.
     pub(super) fn of_discount(discount: &Discount) -> Result<Self, Error> {
         Ok(Self::of(Write::put_new(discount)?))
     }
 
+    /// A gift card.
     pub(super) fn of_gift_card(card: &GiftCard) -> Result<Self, Error> {
         Ok(Self::of(Write::put_new(card)?))
     }

@@ -82,6 +82,9 @@ lambda::from_environment!(Cashier { reader, orders, provider });
 
 impl Cashier {
     /// Looks at the order's newest intent, and records what the provider holds. `None` if the order is gone.
+    ///
+    /// # Errors
+    /// The provider or the table did not answer, or the books differ.
     pub async fn look(&self, order: &OrderId, budget: Budget) -> Result<Option<Seen>, Failed> {
         match self.reader.order(order, budget).await? {
             Some(whole) => self.look_at(whole, budget).await,

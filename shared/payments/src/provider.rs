@@ -91,6 +91,9 @@ impl Provider {
     }
 
     /// Looks at a payment.
+    ///
+    /// # Errors
+    /// The provider did not answer, or refused.
     pub async fn look_at(&self, intent: &IntentId) -> Result<Intent, Error> {
         self.on()?.look_at(intent).await
     }
@@ -132,6 +135,9 @@ impl Provider {
     }
 
     /// What the provider has told since this time without success, once for each payment.
+    ///
+    /// # Errors
+    /// The provider did not answer, or refused.
     pub async fn undelivered(&self, since: Timestamp) -> Result<Vec<Notice>, Error> {
         match &self.0 {
             Some(stripe) => stripe.undelivered(since).await,

@@ -5,8 +5,10 @@ use serde::Deserialize;
 
 use crate::Error;
 
+/// The secret with the keys.
 pub(crate) type Secret = secret::Secret<Keys>;
 
+/// The form of the secret's content.
 pub(crate) const FORM: &str = r#"{"apiKey": "...", "webhookSecret": "..."}"#;
 
 /// The secret's content, a JSON object.

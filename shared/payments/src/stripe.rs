@@ -30,6 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The path of all payment intents.
 const INTENTS: &str = "/v1/payment_intents";
 
+/// The most pages of one list.
 const MOST_PAGES: usize = 10;
 
 /// The types of the events that tell of a change of a payment. docs/payments.md subscribes to them.
@@ -47,6 +48,7 @@ pub const EVENTS: &[&str] = &[
     "charge.dispute.closed",
 ];
 
+/// A client of Stripe.
 #[derive(Debug)]
 pub(crate) struct Stripe {
     https: Https,

@@ -82,6 +82,7 @@ fn every_text_of_the_api_is_sent_here_or_is_not_about_an_order() {
     assert!(unknown.is_empty(), "send these texts in `requests`, or say in `OTHERS` what they are of: {unknown:#?}");
 }
 
+/// Sends a request about an order.
 async fn send(shop: &Shop, (route, body): (&str, Value), order: &str, returned: &str, key: &str) -> Reply {
     let (method, path) = route.split_once(' ').expect("a route");
     let client = match path {

@@ -23,6 +23,7 @@ pub async fn introduce(shop: &Shop) -> Value {
     shop.introduce(SECRET, guest).await.expect(201)
 }
 
+/// An order to an address.
 pub async fn order(shop: &Shop, key: &str) -> Reply {
     let mut body = things(1);
     body["shipTo"] = json!({

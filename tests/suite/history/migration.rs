@@ -12,6 +12,7 @@ use crate::migration::MigratingShop;
 use crate::migration::copying::Operator;
 use crate::prelude::*;
 
+/// The environment of a command that knows both tables.
 fn of_both(migrating: &MigratingShop) -> Environment {
     let more =
         [("NEXT_TABLE_NAME", &*migrating.next), ("NEXT_TABLE_LAYOUT", "v2"), ("MIGRATION_CACHE_MILLISECONDS", "0")];

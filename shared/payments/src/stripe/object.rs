@@ -12,6 +12,7 @@ use crate::{Error, Intent, Notice};
 #[cfg(test)]
 mod tests;
 
+/// A payment intent.
 #[derive(Debug, Deserialize)]
 pub(super) struct PaymentIntent {
     id: IntentId,
@@ -66,6 +67,7 @@ impl From<Value> for Metadata {
 /// The highest number of a refund that is taken for Till's own.
 const MOST_REFUNDS: u32 = 1_000_000;
 
+/// A page of a list.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Listed<T> {
     pub(super) data: Vec<WithId<T>>,
@@ -250,6 +252,7 @@ impl Event {
     }
 }
 
+/// The error in an answer with this status.
 pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let text = |name: &str| answer["error"][name].as_str().unwrap_or_default().to_owned();

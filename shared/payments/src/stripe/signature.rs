@@ -66,6 +66,7 @@ fn mac(key: &str, time: &str, body: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
+/// The bytes of a text in hexadecimal digits.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

@@ -19,6 +19,7 @@ fn told(object: &Value) -> Result<Option<Notice>, NotGenuine> {
     notice(json!({"id": "evt_1", "type": "any", "data": {"object": object}}).to_string().as_bytes())
 }
 
+/// What Till reads of an intent with these disputes.
 fn read(more: &Value, disputes: &Value) -> Result<Intent, Error> {
     let intent: PaymentIntent = serde_json::from_value(intent(more)).expect("an intent");
     let disputes: Vec<Dispute> = serde_json::from_value(disputes.clone()).expect("disputes");
