@@ -46,5 +46,5 @@ pub use program::Program;
 pub use run::{run, start};
 pub use time::time_left;
 pub use trace::trace_id;
-pub use trail::{note, note_request, request_id, trail, trail_of_part};
+pub use trail::{note, note_request, request_id, trail, trail_of_part, trail_of_step};
 pub use variables::{Misconfigured, handler};

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use tracing::field::Field;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::{Format, Json, JsonFields, Writer};
@@ -45,9 +44,10 @@ where
         self.0.format_event(context, Writer::new(&mut line), event)?;
         writer.write_char('{')?;
         for (name, value) in trail::fields() {
-            // An event may know better.
-            if !event.fields().any(|field: Field| field.name() == name) {
-                write!(writer, "{name:?}:{value},")?;
+            // The event may know better. Within a text, the quotation marks would be escaped.
+            let name = format!("\"{name}\":");
+            if !line.contains(&name) {
+                write!(writer, "{name}{value},")?;
             }
         }
         writer.write_str(line.get(1..).unwrap_or_default())

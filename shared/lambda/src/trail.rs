@@ -40,6 +40,12 @@ pub fn trail_of_part<F: Future>(work: F) -> impl Future<Output = F::Output> {
     NOTES.scope(RefCell::new(notes), Box::pin(work))
 }
 
+/// Does a part of the work that waits for nothing.
+pub fn trail_of_step<R>(work: impl FnOnce() -> R) -> R {
+    let notes = NOTES.try_with(|notes| notes.borrow().clone()).unwrap_or_default();
+    NOTES.sync_scope(RefCell::new(notes), work)
+}
+
 /// Adds a fact to the lines that follow, in place of an earlier one of this name. It is no personal data, and no code that
 /// lets somebody do something.
 pub fn note(name: &'static str, value: impl Into<Value>) {

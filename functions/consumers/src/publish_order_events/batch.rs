@@ -139,7 +139,7 @@ impl Batch {
 
     pub(crate) fn published(&mut self, position: usize) {
         if let Some(Unfinished::Ready(Entry { event, .. })) = self.open.remove(&position) {
-            tell(&event);
+            lambda::trail_of_step(|| tell(&event));
             self.finished.published += 1;
         }
     }
@@ -147,12 +147,13 @@ impl Batch {
 
 /// Writes a line for the event, with the ids by which its request is found, and counts what it says about the shop.
 fn tell(event: &Event) {
-    let (kind, id, request_id) = (event.detail_type(), event.id().as_str(), event.request_id());
+    event.request_id().into_iter().for_each(lambda::note_request);
     match event.subject() {
-        Subject::Order(order) => info!(event = kind, event_id = id, order_id = order.as_str(), request_id, "published"),
-        Subject::Product(product) => info!(event = kind, event_id = id, product_id = product.as_str(), "published"),
-        Subject::Customer(_) => info!(event = kind, event_id = id, "published"),
+        Subject::Order(order) => lambda::note("order_id", order.as_str()),
+        Subject::Product(product) => lambda::note("product_id", product.as_str()),
+        Subject::Customer(_) => {}
     }
+    info!(event = event.detail_type(), event_id = event.id().as_str(), "published");
     let count = |name, is_one| (name, Measure::Count(u64::from(is_one)));
     let amount = |name, money: Money| (name, Measure::Amount(u64::try_from(money.amount()).unwrap_or_default()));
     let of_currency = |money: Money, measures: &[_]| {
