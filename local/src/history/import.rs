@@ -145,6 +145,7 @@ pub(super) async fn import_lines(
             now: Timestamp::now(),
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
+            migrates: environment.optional("NEXT_TABLE_NAME").is_some(),
             open: options.open,
         },
         references: References::default(),

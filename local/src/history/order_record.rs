@@ -70,9 +70,9 @@ pub(super) struct OrderRecord {
     pub cancellation: Option<CancellationRecord>,
     /// Only if the status is `DELIVERED`.
     pub delivered_at: Option<Timestamp>,
-    /// The units that were cancelled or returned while the rest of the order went on. At most 40 products.
+    /// The units that were cancelled or returned while the rest of the order went on. At most 40 products during a
+    /// migration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 40)]
     pub credits: Vec<UnitsRecord>,
     /// The money that was given back without units, the oldest first. At most 20, and one for shipping.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -248,14 +248,24 @@ impl Batch {
         }
     }
 
+    /// Whether the next record alone changes more counters than a transaction can: an imported order with many credits. Its
+    /// counts are parked, divided among the groups.
+    fn begins_with_a_large_record(&self) -> bool {
+        let change = self.left().next().and_then(|record| record.change.as_ref().ok());
+        change.is_some_and(|change| {
+            matches!(change, Change::Imported(order) if order.credits.len() > self.most_counters.saturating_sub(2))
+        })
+    }
+
     fn next_of_records(&self, first: &Record) -> Next<'_> {
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
             return Next::Mark;
         }
         let mut lines_to_read = Vec::new();
         let mut uncountable = Vec::new();
-        let mut step = Step::from(self.mark.clone(), first.number.clone(), self.parks);
-        let mut room = Room::new(self.most_counters, self.parks);
+        let parks = self.parks || self.begins_with_a_large_record();
+        let mut step = Step::from(self.mark.clone(), first.number.clone(), parks);
+        let mut room = Room::new(self.most_counters, parks);
         for record in self.left() {
             let change = match &record.change {
                 Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
