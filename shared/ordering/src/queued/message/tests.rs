@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn a_message_of_the_first_release_has_no_hash_and_reads_as_the_same_order(waiting in any_waiting()) {
         let message = queue::Message { attributes: BTreeMap::new(), ..waiting.to_message() };
-        prop_assert_eq!(OrderMessage::from_message(&message), Ok(OrderMessage { max_total: None, ..waiting }));
+        prop_assert_eq!(OrderMessage::from_message(&message), Ok(OrderMessage { max_total: None, request_id: None, ..waiting }));
     }
 
     /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is
