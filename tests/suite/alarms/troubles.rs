@@ -22,7 +22,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "Count" | "Requests" => Some(4000.0),
         "5xxErrorRate" => Some(0.2),
         "DaysToExpiry" => Some(400.0),
-        "OrdersPlaced" | "EventsPublished" => Some(12.0),
+        "OrdersPlaced" => Some(12.0),
         "Invocations" => Some(300.0),
         "Latency" => Some(400.0),
         "UnreservedConcurrentExecutions" | "ClaimedAccountConcurrency" | "4xx" => Some(60.0),

@@ -14,8 +14,8 @@ use serde_dynamo::Item;
 use super::{Images, NoSample, Parts, item, number};
 use crate::{Kind, Revision};
 
-/// The local gateway's id of a request. API Gateway's are shorter.
-pub(super) const REQUEST: &str = "00000000-0000-4000-8000-000000000000";
+/// A gateway's id of a request.
+pub(super) const REQUEST: &str = "fxlFO9BGgSVEcqU=";
 
 /// The counter of a series of invoice numbers.
 pub(super) fn invoice_counter(revision: Revision) -> Result<Item, NoSample> {

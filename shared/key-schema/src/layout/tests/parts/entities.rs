@@ -180,6 +180,7 @@ impl Parts {
                 delivered_at: self.until,
                 imported_at: self.until,
                 erased: number % 3 == 0,
+                request_id: (number % 2 == 0).then(|| "fxlFO9BGgSVEcqU=".to_owned()),
                 ..Order::new(order_id(), customer_id(), at, most)
             }),
             Item::OrderItem(OrderItem {
@@ -251,6 +252,7 @@ impl Parts {
                 max_total: self.until.map(|_| some),
                 dead_since: self.until,
                 refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
+                request_id: None,
                 expires_at: at.as_second(),
             }),
             Item::Discount(Discount {
