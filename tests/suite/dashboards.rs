@@ -87,7 +87,7 @@ fn functions_emit_the_metrics_that_dashboards_show() {
         assert!(emitters()[name].contains(of), "{of}: {name}");
         count += 1;
     }
-    assert_eq!(count, 16 + 5, "of a shop, and of a migration");
+    assert_eq!(count, 14 + 5, "of a shop, and of a migration");
 }
 
 /// The shop's dashboard shows the first table. While the shop migrates, the second one must be seen as well.

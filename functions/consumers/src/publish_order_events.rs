@@ -16,7 +16,7 @@ use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventR
 use key_schema::access::Access;
 use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::SequenceNumber;
-use lambda::{Budget, Error, Grant, Measure};
+use lambda::{Budget, Error, Grant};
 use order_events::next_call;
 use stream::LostRecords;
 use table::Reader;
@@ -56,7 +56,6 @@ pub async fn handle(
     _ = timeout(time, work).await;
     let Finished { published, given_up } = batch.finished();
     info!(published, given_up, waiting = batch.unfinished(), "order events published");
-    lambda::metrics(&[("EventsPublished", Measure::Count(published as u64))]);
 
     let mut response = DynamoDbEventResponse::default();
     if let Some(number) = batch.first_left() {

@@ -154,7 +154,6 @@ impl Reconciler {
             ("CountersChecked", Measure::Count(checked)),
             ("CountersDrifted", Measure::Count(drifted)),
             ("CountersRepaired", Measure::Count(repaired)),
-            ("CountersUnsettled", Measure::Count(unsettled)),
         ]);
         done
     }

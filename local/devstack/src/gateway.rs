@@ -13,6 +13,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use base64::prelude::{BASE64_URL_SAFE, Engine as _};
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -277,7 +278,8 @@ pub(crate) fn router(gateway: Arc<Gateway>, browsers: BrowserGuard) -> Router {
 
 async fn serve(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>, request: Request) -> Response<Body> {
     let began = Instant::now();
-    let request_id = Uuid::new_v4().to_string();
+    // As API Gateway's: sixteen characters.
+    let request_id = BASE64_URL_SAFE.encode(&Uuid::new_v4().into_bytes()[..11]);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let allowed = gateway.cors_of(&path).and_then(|cors| Some((cors, cors.allowed(request.headers())?)));
     let mut response = match refused(&request, browsers) {

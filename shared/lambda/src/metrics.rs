@@ -72,7 +72,8 @@ pub fn metrics(measures: &[(&str, Measure)]) {
     write(measures, |logged| (FUNCTION_NAME, &logged.function), None);
 }
 
-/// Writes measures that several functions count together: in all, and by the value of this dimension.
+/// Writes measures that several functions count together, by the value of this dimension if there is one. CloudWatch
+/// bills each value.
 pub fn metrics_of_shop(measures: &[(&str, Measure)], by: Option<(&'static str, &str)>) {
     write(measures, |logged| (DEPLOYMENT, &logged.deployment), by);
 }
@@ -95,9 +96,8 @@ fn line(
 ) -> Value {
     let metrics: Vec<_> =
         measures.iter().map(|(name, measure)| json!({ "Name": name, "Unit": measure.unit() })).collect();
-    let mut dimensions = vec![vec![whose.0]];
-    dimensions.extend(by.map(|(name, _)| vec![whose.0, name]));
-    let directive = json!({ "Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics });
+    let dimensions: Vec<_> = [whose].iter().chain(&by).map(|(name, _)| *name).collect();
+    let directive = json!({ "Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": metrics });
     let since_epoch = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let timestamp = u64::try_from(since_epoch.as_millis()).unwrap_or_default();
     let mut line: Map<_, _> = trail::fields().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -146,10 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn a_measure_by_a_dimension_is_counted_in_all_too() {
+    fn a_measure_by_a_dimension_has_both_dimensions() {
         let line = written(Some(("Reason", "out-of-stock")), &[("OrdersRefused", Measure::Count(1))]);
         let dimensions = &line["_aws"]["CloudWatchMetrics"][0]["Dimensions"];
-        assert_eq!(*dimensions, json!([["FunctionName"], ["FunctionName", "Reason"]]));
+        assert_eq!(*dimensions, json!([["FunctionName", "Reason"]]));
         assert_eq!((&line["Reason"], &line["OrdersRefused"]), (&json!("out-of-stock"), &json!(1)));
     }
 }

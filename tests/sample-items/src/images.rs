@@ -340,6 +340,7 @@ impl<'a> Parts<'a> {
         };
         let flag = |flagged_at| OrderFlag { order_id: order_id(), reason: self.reason.clone(), flagged_at };
         let queued = QueuedOrder::new(order_id(), self.customer.clone(), RequestHash::of(b""), self.at);
+        let queued = QueuedOrder { request_id: Some(order::REQUEST.to_owned()), ..queued };
         let rejection = Rejection::OutOfStock { line: 0, product: self.product.clone(), available: 998 };
         let refused = QueuedOrder { refusal: Some(Refusal { at: self.later, rejection }), ..queued.clone() };
         let units = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };

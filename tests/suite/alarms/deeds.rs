@@ -88,7 +88,6 @@ fn the_runbook_of_each_secret_renews_every_function_that_reads_it() {
 const WITHOUT_ALARM: &[(&str, &str)] = &[
     ("CountersChecked", "work that is done"),
     ("CountersRepaired", "work that is done"),
-    ("CountersUnsettled", "the next comparison takes them"),
     ("MigrationPhase", "a state"),
     ("MoneyCaptured", "the business"),
     ("OrderValue", "the business"),
@@ -99,7 +98,6 @@ const WITHOUT_ALARM: &[(&str, &str)] = &[
     ("OrdersPostponed", "OrdersWaitLong watches how long"),
     ("OrdersRefused", "the business; NothingIsOrdered if all are"),
     ("OrdersRetried", "after five failures: OrdersAreDead"),
-    ("PaymentsSettled", "work that is done"),
     ("ProductsIndexed", "work that is done"),
     ("ProductsNotIndexed", "SearchIsStale and ProductsAreNotIndexed watch their queues"),
     ("RepairsCarriedOut", "work that is done"),

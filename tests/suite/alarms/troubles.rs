@@ -21,7 +21,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
     match metric {
         "Count" | "Requests" => Some(4000.0),
         "5xxErrorRate" => Some(0.2),
-        "OrdersPlaced" | "EventsPublished" => Some(12.0),
+        "OrdersPlaced" => Some(12.0),
         "Invocations" => Some(300.0),
         "Latency" | "DaysToExpiry" => Some(400.0),
         "UnreservedConcurrentExecutions" | "ClaimedAccountConcurrency" | "4xx" => Some(60.0),

@@ -60,7 +60,6 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                         pay_later: true,
                         imported_at,
                         erased: true,
-                        request_id: Some("fxlFO9BGgSVEcqU=".to_owned()),
                         ..order
                     },
                 ));
@@ -134,8 +133,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Reconciliation(Interrupted)", Reconciliation { resume, ..compared }));
             }
             (Item::QueuedOrder(queued), "QueuedOrder") => {
-                let (max_total, request_id) = (Some(amount()), Some("fxlFO9BGgSVEcqU=".to_owned()));
-                rare.push(image("QueuedOrder(Limited)", QueuedOrder { max_total, request_id, ..queued.clone() }));
+                let max_total = Some(amount());
+                rare.push(image("QueuedOrder(Limited)", QueuedOrder { max_total, ..queued.clone() }));
                 let dead_since = Some(later());
                 rare.push(image("QueuedOrder(Dead)", QueuedOrder { dead_since, ..queued.clone() }));
                 rare.extend(rejections().into_iter().map(|rejection| {

@@ -14,6 +14,9 @@ use serde_dynamo::Item;
 use super::{Images, NoSample, Parts, item, number};
 use crate::{Kind, Revision};
 
+/// A gateway's id of a request.
+pub(super) const REQUEST: &str = "fxlFO9BGgSVEcqU=";
+
 /// The counter of a series of invoice numbers.
 pub(super) fn invoice_counter(revision: Revision) -> Result<Item, NoSample> {
     item(&InvoiceCounter { series: "2026".parse()?, last: number(revision).into() })
@@ -84,6 +87,7 @@ impl Parts<'_> {
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
             delivered_at: (status == Delivered).then_some(self.later),
+            request_id: Some(REQUEST.to_owned()),
             ..Order::new(self.order.clone(), self.customer.clone(), self.at, self.price)
         }
     }

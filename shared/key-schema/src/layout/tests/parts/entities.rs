@@ -89,7 +89,7 @@ impl Parts {
                 "recordId": IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
                 "series": self.discount, "variantOf": self.product, "images": [self.order],
                 "guests": Vec::from_iter(until.map(|_| &self.customer)), "claimedBy": until.map(|_| &self.customer),
-                "requestHash": RequestHash::of(text.as_bytes()),
+                "requestHash": RequestHash::of(text.as_bytes()), "requestId": until.map(|_| "fxlFO9BGgSVEcqU="),
             }),
             json!({
                 // When.
