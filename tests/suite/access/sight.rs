@@ -114,8 +114,10 @@ async fn disputed(ada: &mut Witness) {
 }
 
 /// Fields that other tests cover: an order is delayed if its message is a dead letter (`drain.rs`), and the price of
-/// shipping goes back with the last unit (`returns/allowances.rs`).
-const SHOWN_ELSEWHERE: [(&str, &str); 2] = [("QueuedOrder", "delayedAt"), ("Allowance", "shipping")];
+/// shipping goes back with the last unit (`returns/allowances.rs`). The client compares the id of each problem's request,
+/// and takes it away.
+const SHOWN_ELSEWHERE: [(&str, &str); 3] =
+    [("QueuedOrder", "delayedAt"), ("Allowance", "shipping"), ("Problem", "requestId")];
 
 /// Requests for fields that the sample events do not show: optional fields, an order that is refused after it was
 /// queued, and problems.

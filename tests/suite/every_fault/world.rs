@@ -344,8 +344,8 @@ fn cart_of_bob() -> Cart {
     Cart { customer_id, lines: vec![line], updated_at, version: 7, expires_at, erased_at: None }
 }
 
-/// Replaces every time in a value's texts, and removes times of expiry and the random versions of carts and
-/// address books.
+/// Replaces every time in a value's texts, and removes times of expiry, ids of requests and the random versions of carts
+/// and address books.
 pub fn forget_moments(value: &mut Value) {
     const LENGTH: usize = "2026-11-21T09:30:00.000Z".len();
     match value {
@@ -362,7 +362,8 @@ pub fn forget_moments(value: &mut Value) {
         Value::Object(fields) => {
             let kind = fields.get("EntityType").and_then(|kind| kind["S"].as_str()).unwrap_or_default();
             let is_random = ["cart", "customerAddresses"].contains(&kind);
-            fields.retain(|name, _| name != "expiresAt" && !(is_random && name == "version"));
+            let is_kept = |name: &str| !["expiresAt", "requestId"].contains(&name) && !(is_random && name == "version");
+            fields.retain(|name, _| is_kept(name));
             fields.values_mut().for_each(forget_moments);
         }
         _ => {}
