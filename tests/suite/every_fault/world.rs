@@ -362,8 +362,8 @@ pub fn forget_moments(value: &mut Value) {
         Value::Object(fields) => {
             let kind = fields.get("EntityType").and_then(|kind| kind["S"].as_str()).unwrap_or_default();
             let is_random = ["cart", "customerAddresses"].contains(&kind);
-            let is_kept = |name: &str| !["expiresAt", "requestId"].contains(&name) && !(is_random && name == "version");
-            fields.retain(|name, _| is_kept(name));
+            let is_random = |name: &str| ["expiresAt", "requestId"].contains(&name) || is_random && name == "version";
+            fields.retain(|name, _| !is_random(name));
             fields.values_mut().for_each(forget_moments);
         }
         _ => {}
