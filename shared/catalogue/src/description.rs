@@ -11,6 +11,9 @@ pub const SNAPSHOT_OF_DESCRIPTION: &[Access] =
 
 /// The write of the description, for the transaction that changes a product `from` this `to` that. `long` is the item
 /// with the description, if it is long. The transaction has the condition that the product's version is unchanged.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
 pub fn describe(from: &Product, to: &Product, long: Option<&ProductDescription>) -> Result<Option<Write>, Error> {
     match long {
         Some(_) if from.whole_description == to.whole_description => Ok(None),
@@ -34,6 +37,9 @@ pub struct Described {
 
 /// A product with its whole description, from the items that one read has found. No request, unless the two items are of
 /// different versions of the product: then a snapshot read. `None` if the product is gone.
+///
+/// # Errors
+/// Those of any read.
 pub async fn described(
     reader: &Reader,
     product: Product,

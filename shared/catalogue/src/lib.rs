@@ -31,6 +31,9 @@ pub const CHANGE: &[Access] = &[
 ];
 
 /// The write that counts a new product, for the transaction that creates it. `None` if it is not listed.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
 pub fn enter(product: &Product) -> Result<Option<Write>, Error> {
     product.counted_in().map(|category| add(category, 1)).transpose()
 }
@@ -38,6 +41,9 @@ pub fn enter(product: &Product) -> Result<Option<Write>, Error> {
 /// The writes that count a product in its category, for the transaction that changes it `from` this `to` that. None if it
 /// is counted there already, or is still not listed. The transaction has the condition that the product's version is
 /// unchanged.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
 pub fn recount(from: &Product, to: &Product) -> Result<Vec<Write>, Error> {
     if from.counted_in() == to.counted_in() {
         return Ok(Vec::new());

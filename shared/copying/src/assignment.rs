@@ -20,6 +20,9 @@ impl Assignment {
     }
 
     /// The assignment in this message.
+    ///
+    /// # Errors
+    /// It contains none.
     pub fn of_message(body: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(body)
     }

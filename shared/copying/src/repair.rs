@@ -70,6 +70,9 @@ impl Repairs {
     }
 
     /// The phase of the migration, strongly consistent.
+    ///
+    /// # Errors
+    /// The phase cannot be read.
     pub async fn phase(&self) -> Result<Phase, Error> {
         let migration = migration(&self.pairs, Side::First, Budget::of(READING)).await?;
         Ok(migration.map_or(Phase::First, |migration| migration.phase))
@@ -77,6 +80,9 @@ impl Repairs {
 
     /// Tries every repair that is due once, until that time. Each is carried out from the table that it is in, which led
     /// when it was left.
+    ///
+    /// # Errors
+    /// The repairs cannot be listed.
     pub async fn round(&mut self, until: Instant) -> Result<Repaired, Error> {
         let (mut round, begin) = (Repaired::default(), self.next.clone());
         for _ in 0..LISTS {

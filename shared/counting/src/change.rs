@@ -76,6 +76,9 @@ impl Change {
     /// An order counts when it is placed or imported. An order or a line that is inserted long after that time is a
     /// restoration: it was counted before. Deletions do not count either, so deleting and restoring an order leaves the
     /// counts as they were.
+    ///
+    /// # Errors
+    /// An image cannot be deserialized as its entity.
     pub fn read(event_name: &str, written_at: Timestamp, old: Item, new: Item) -> Result<Self, Uncountable> {
         let kind = match new.get(ENTITY_TYPE) {
             Some(AttributeValue::S(kind)) => kind.as_str(),

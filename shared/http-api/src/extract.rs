@@ -21,6 +21,9 @@ pub trait FromRequest: Sized {
     const PATH_PARAMETER: Option<&'static str> = None;
 
     /// Reads the part.
+    ///
+    /// # Errors
+    /// The part is missing or invalid.
     fn from_request(request: &Request) -> Result<Self, Problem>;
 
     /// Adds the part, and the problems that it may cause, to the route's description.

@@ -14,6 +14,9 @@ use crate::{Answer, Description, Json, Problem, Reply};
 /// A success of a handler.
 pub trait Respond {
     /// Makes the reply.
+    ///
+    /// # Errors
+    /// The body cannot be serialized, which is a defect.
     fn respond(self) -> Answer;
 
     /// Adds the success to the route's description.
@@ -193,6 +196,9 @@ pub struct Serialized<R>(Reply, PhantomData<fn() -> R>);
 
 impl<R: Respond> Serialized<R> {
     /// Serializes the success.
+    ///
+    /// # Errors
+    /// The body cannot be serialized, which is a defect.
     pub fn of(answer: R) -> Result<Self, Problem> {
         Ok(answer.respond()?.into())
     }

@@ -26,6 +26,9 @@ where
 }
 
 /// Starts the function in this process, beside others.
+///
+/// # Errors
+/// A variable of the environment is missing or invalid.
 pub fn start<D, Parts, H>(
     route: &'static Route,
     handle: H,

@@ -29,6 +29,9 @@ impl FromEnvironment for Garbage {
 
 impl Garbage {
     /// A page of the images that are old enough to be garbage. One request.
+    ///
+    /// # Errors
+    /// S3 does not answer, or refuses the request.
     pub async fn page(&self, token: Option<String>) -> Result<Page, Error> {
         let now = Timestamp::now();
         let (keys, next) = self.0.page(key::PREFIX, token).await?;

@@ -35,6 +35,9 @@ impl FromEnvironment for Uploads {
 
 impl Uploads {
     /// The URL for the upload of this image, and the headers that the upload must have.
+    ///
+    /// # Errors
+    /// The upload cannot be signed.
     pub fn sign(
         &self,
         product: &ProductId,

@@ -16,6 +16,9 @@ pub struct ScheduledEvent {}
 /// Runs the function on Lambda, one batch at a time, until Lambda ends the process.
 ///
 /// `handle` takes the function's dependencies, the event, and the time left for it.
+///
+/// # Errors
+/// The environment lacks something, or Lambda's Runtime API does not answer.
 pub fn consume<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
@@ -28,6 +31,9 @@ where
 }
 
 /// Starts the function in this process, beside others.
+///
+/// # Errors
+/// A variable of the environment is missing or invalid.
 pub fn start_consumer<D, E, R, F, Fut>(
     handle: F,
     environment: &Environment,

@@ -67,6 +67,10 @@ impl fmt::Debug for WarmUps {
 
 /// A dependency of a function, made from its environment.
 pub trait FromEnvironment: Sized {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// A variable is missing or invalid.
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
 }
 
@@ -119,6 +123,9 @@ impl Environment {
     }
 
     /// The client of a service, shared by all parts of the function that use it.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
     pub fn client<C>(&self, service: Service, make: fn(&SdkConfig) -> C) -> Result<Client<C>, Misconfigured>
     where
         C: Send + Sync + 'static,
@@ -145,6 +152,9 @@ impl Environment {
     }
 
     /// A client of a service that is not AWS's, at this base URL. A complete answer takes at most `timeout`.
+    ///
+    /// # Errors
+    /// The system's certificates cannot be read.
     pub fn https(&self, base: &str, timeout: Duration) -> Result<Https, Misconfigured> {
         Ok(Https::new(aws::elsewhere(base, timeout)?, base, timeout))
     }
@@ -176,11 +186,17 @@ impl Environment {
     }
 
     /// The value of a variable that may be empty: the template sets it, and an empty value turns something off.
+    ///
+    /// # Errors
+    /// It is not set.
     pub fn declared(&self, name: &str) -> Result<Option<&str>, Misconfigured> {
         self.variables.declared(name)
     }
 
     /// The value of a variable.
+    ///
+    /// # Errors
+    /// It is not set.
     pub fn required(&self, name: &str) -> Result<&str, Misconfigured> {
         self.variables.required(name)
     }
@@ -206,6 +222,9 @@ impl Environment {
     }
 
     /// The value of a variable that is a number.
+    ///
+    /// # Errors
+    /// It is not set, or not a number in this range.
     pub fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<T, Misconfigured>
     where
         T: FromStr + PartialOrd + Display,

@@ -35,6 +35,9 @@ impl Function {
     }
 
     /// Starts the function in a new execution environment, with the time limit of one invocation.
+    ///
+    /// # Errors
+    /// A variable of the environment is missing or invalid.
     pub fn start(&self, environment: &Environment, timeout: Duration) -> Result<Invoke, Misconfigured> {
         (self.start)(environment, timeout)
     }

@@ -18,6 +18,9 @@ impl Program {
     }
 
     /// Runs the function that Lambda names, which is the `Handler` in the template, until Lambda ends the process.
+    ///
+    /// # Errors
+    /// The program does not contain that function, or the function fails to start or to run.
     pub fn run(&self) -> Result<(), Error> {
         let handler = handler()?;
         let Some((_, function)) = self.functions.iter().find(|(module, _)| name_of(module) == handler) else {

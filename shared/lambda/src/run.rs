@@ -16,6 +16,9 @@ use crate::{Environment, Invoke, Misconfigured, log};
 /// event at a time, and further threads would only wake each other.
 ///
 /// `prepare` makes the function's dependencies. `handle` takes them, and an event.
+///
+/// # Errors
+/// The environment lacks something, or Lambda's Runtime API does not answer.
 pub fn run<D, E, R, P, F, Fut>(prepare: P, handle: F) -> Result<(), Error>
 where
     D: Clone + Send + Sync + 'static,
@@ -42,6 +45,9 @@ where
 /// Starts the function in this process, beside others. Its events have this time limit.
 ///
 /// `prepare` and `handle` are as for [`run`].
+///
+/// # Errors
+/// A variable of the environment is missing or invalid.
 pub fn start<D, E, R, P, F, Fut>(
     prepare: P,
     handle: F,

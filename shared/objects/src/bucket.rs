@@ -24,6 +24,9 @@ pub struct Bucket {
 
 impl Bucket {
     /// The bucket with this name, in the environment's region.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
     pub fn open(environment: &Environment, name: &str) -> Result<Self, Misconfigured> {
         let signer = Signer::new(environment, name)?;
         let https = environment.https(signer.base(), TIMEOUT)?;

@@ -26,12 +26,18 @@ pub struct Upload<'a> {
 
 impl Presigned {
     /// Signs URLs of the bucket with this name, in the environment's region.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
     pub fn open(environment: &Environment, bucket: &str) -> Result<Self, Misconfigured> {
         Ok(Self(Signer::new(environment, bucket)?))
     }
 
     /// A URL for one upload, which is valid for this time, and the headers that the upload must have. S3 refuses an upload
     /// with another size, type or content, and one whose object exists already.
+    ///
+    /// # Errors
+    /// The upload cannot be signed.
     pub fn put(&self, upload: &Upload<'_>, valid: Duration) -> Result<(String, Vec<(String, String)>), Error> {
         let headers = [
             ("content-length", upload.size.to_string()),

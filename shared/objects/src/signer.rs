@@ -112,6 +112,9 @@ impl Signer {
 }
 
 /// The URL of a bucket in the environment's region, without a final slash.
+///
+/// # Errors
+/// The region is missing.
 pub fn bucket_url(environment: &Environment, bucket: &str) -> Result<String, Misconfigured> {
     let region = environment.required("AWS_REGION")?;
     let endpoint = environment.optional("AWS_ENDPOINT_URL_S3").or(environment.optional("AWS_ENDPOINT_URL"));

@@ -164,6 +164,9 @@ impl Event {
     }
 
     /// The JSON to publish. Equal events have equal JSON, byte for byte.
+    ///
+    /// # Errors
+    /// Serialization fails. Every field has a JSON form, so this does not happen.
     pub fn detail(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

@@ -65,6 +65,9 @@ impl<'a> Changing<'a> {
     }
 
     /// Takes the order as a Query returned it: the header may be older than the invoice, or the other way round.
+    ///
+    /// # Errors
+    /// The order cannot be serialized: a defect.
     pub fn order_read(&mut self, whole: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
         // The conditions of a write detect a torn read. A refusal or an answer has no condition, so it needs a read
         // that is not torn.
@@ -86,6 +89,9 @@ impl<'a> Changing<'a> {
     }
 
     /// Takes the order with its header and its invoice from one snapshot read.
+    ///
+    /// # Errors
+    /// The order cannot be serialized: a defect.
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<ChangingAction, Error> {
         // A return or a shipment was made between the two reads. It may be the one of this request.
         if !whole.has_all_parts() {

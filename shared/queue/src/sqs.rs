@@ -97,6 +97,9 @@ impl FromEnvironment for Source {
 
 impl Queue {
     /// The queue whose URL is in this variable.
+    ///
+    /// # Errors
+    /// The variable, the region or the credentials are missing.
     pub fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::Sqs, |config| {
             aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
@@ -114,6 +117,9 @@ impl Queue {
 
     /// The number of messages in the queue, also those that are hidden or delayed. One request. SQS counts approximately,
     /// and up to a minute late.
+    ///
+    /// # Errors
+    /// Those of any request.
     pub async fn length(&self) -> Result<u64, Error> {
         let call = self.client.get_queue_attributes().queue_url(&*self.url).set_attribute_names(Some(LENGTH.into()));
         let attributes = call.send().await?.attributes.unwrap_or_default();

@@ -67,16 +67,25 @@ impl Search {
     }
 
     /// Finds products.
+    ///
+    /// # Errors
+    /// The cursor is not of this search; there is no index; or the index does not answer.
     pub async fn find(&self, query: &Query) -> Result<Found, Error> {
         self.on()?.find(query).await
     }
 
     /// The indexes that are written: usually one, two while one is built, and none before the first one is built.
+    ///
+    /// # Errors
+    /// The index does not answer.
     pub async fn written(&self) -> Result<Vec<IndexName>, Error> {
         self.on()?.written().await
     }
 
     /// Creates an empty index, which is written from now on and searched by nobody.
+    ///
+    /// # Errors
+    /// The index does not answer, or refuses.
     pub async fn create(&self) -> Result<IndexName, Error> {
         self.on()?.create().await
     }
@@ -90,6 +99,9 @@ impl Search {
     }
 
     /// Makes what was written visible to searches. Indexes do so by themselves once a second.
+    ///
+    /// # Errors
+    /// The index does not answer.
     pub async fn refresh(&self, index: &IndexName) -> Result<(), Error> {
         self.on()?.refresh(index).await
     }

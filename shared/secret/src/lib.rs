@@ -33,12 +33,18 @@ impl<T> fmt::Debug for Secret<T> {
 
 impl<T: DeserializeOwned> Secret<T> {
     /// The secret with this ARN. `form` shows what its content looks like.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
     pub fn of(id: &str, form: &'static str, environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::SecretsManager, Client::new)?;
         Ok(Self { client, id: id.to_owned(), form, content: OnceCell::new() })
     }
 
     /// The content.
+    ///
+    /// # Errors
+    /// Secrets Manager refuses or does not answer, or the content has another form.
     pub async fn content(&self) -> Result<&T, Unreadable> {
         self.content.get_or_try_init(|| self.read()).await
     }

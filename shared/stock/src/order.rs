@@ -102,6 +102,9 @@ pub fn release(product: &ProductId, held: u32, put_back: Option<Quantity>) -> Re
 ///
 /// The sum of all cells stays the same, so the caller need not know whether the transfers happened: it reads the stock
 /// again.
+///
+/// # Errors
+/// Those of any transaction, except a missing answer.
 pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Budget) -> Result<(), Error> {
     let Some((to, transfers)) = whole.transfers(units) else { return Ok(()) };
     let at_once = transfers_at_once(&whole.product_id, to, &transfers)?;
@@ -117,6 +120,9 @@ pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Bud
 }
 
 /// The writes of the transaction that [`gather`] tries first. `None` if no transfer helps.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
 pub fn gathering(whole: &WholeStock, units: u64) -> Result<Option<Vec<Write>>, Error> {
     let transfers = whole.transfers(units);
     transfers.map(|(to, transfers)| transfers_at_once(&whole.product_id, to, &transfers)).transpose()

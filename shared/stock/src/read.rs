@@ -43,6 +43,9 @@ impl ReadMode {
 
 /// All cells of a stock whose first cell was just read. One request, or none for a stock of one cell; a snapshot read
 /// takes at least two.
+///
+/// # Errors
+/// Those of any read.
 pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget) -> Result<WholeStock, Error> {
     let (mut first, mut mode) = (first, mode);
     // The loop repeats only if an admin changed the number of cells in between.
@@ -165,6 +168,9 @@ impl Marks {
 }
 
 /// A product with its stock. `None` if there is no such product.
+///
+/// # Errors
+/// Those of any read.
 pub async fn product(
     reader: &Reader,
     id: &ProductId,

@@ -47,6 +47,9 @@ pub(crate) fn transfers_at_once(product: &ProductId, to: u8, transfers: &[(u8, u
 
 /// Transfers units from one cell to another, in a transaction of its own. Does nothing if the cell has too few, or if
 /// the transaction conflicts with others for longer than [`TRANSFER_BUDGET`].
+///
+/// # Errors
+/// Those of any transaction, except contention and a missing answer.
 pub(crate) async fn transfer_units(
     writer: &Writer,
     product: &ProductId,
@@ -63,6 +66,9 @@ pub(crate) async fn transfer_units(
 
 /// Spreads the units of a stock evenly over its cells, transfer by transfer, while orders continue. A transfer that
 /// conflicts for too long is skipped: the sum of all cells is the same however many transfers succeed.
+///
+/// # Errors
+/// Those of any transaction, except contention and a missing answer.
 pub async fn level(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
     let budget = budget.at_most(LEVELLING_BUDGET);
     for (from, to, units) in whole.levelling() {
@@ -74,6 +80,9 @@ pub async fn level(writer: &Writer, whole: &WholeStock, budget: Budget) -> Resul
 /// Removes the cells from number `count` on, the last one first. Each removal is a transaction of its own, which
 /// transfers the cell's units to the first cell. Stops if a removal conflicts with others for too long, or if another
 /// request changes the number of cells. The sum of all cells is the same however many cells are removed.
+///
+/// # Errors
+/// Those of any transaction, except contention and a missing answer.
 pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budget: Budget) -> Result<(), Error> {
     let cells = (0_u8..).zip(whole.units.iter().copied().zip(whole.transferred.iter().copied()));
     let surplus: Vec<_> = cells.filter(|(cell, _)| *cell >= count.max(1)).collect();

@@ -46,6 +46,9 @@ impl FromEnvironment for LostRecords {
 impl LostRecords {
     /// Sends a record to the queue, with the reason. One request. After an error the queue may hold the record all the
     /// same, and may get it twice. The sequence number identifies duplicates.
+    ///
+    /// # Errors
+    /// The queue refused the message or did not answer.
     pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
         let number = delivered.number.as_str();
         error!(sequence_number = number, reason, "a record is given up");

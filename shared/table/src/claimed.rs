@@ -15,6 +15,9 @@ impl Reader {
     ///
     /// The table is read in the last case alone: one request, strongly consistent, so a claim holds at once and ends with
     /// the guest's profile.
+    ///
+    /// # Errors
+    /// The read failed.
     pub async fn may_access(&self, customer: Option<&CustomerId>, owner: &CustomerId) -> Result<bool, Error> {
         let Some(customer) = customer.filter(|customer| *customer != owner) else { return Ok(true) };
         // A guest claims nobody.

@@ -51,6 +51,9 @@ impl Commit {
 impl Writer {
     /// Does all of these writes or none, like [`commit`](Self::commit). A single write is sent without a transaction,
     /// which would cost twice as much.
+    ///
+    /// # Errors
+    /// Those of any write.
     pub async fn write_all(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         match <[Write; 1]>::try_from(writes) {
             Ok([write]) => Ok(match self.write(write, budget).await? {

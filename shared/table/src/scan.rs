@@ -52,6 +52,9 @@ impl FromEnvironment for WholeTable {
 
 impl WholeTable {
     /// The same, but the table that leads now, if the environment names the two tables of a migration.
+    ///
+    /// # Errors
+    /// Those of reading the phase of the migration.
     pub async fn leading(mut self) -> Result<Self, Error> {
         self.0.home = self.0.homes().await?.leader.clone();
         Ok(self)

@@ -36,6 +36,9 @@ impl Reader {
 
 impl<T: DeserializeOwned> Sweep<'_, T> {
     /// The next page, with the requests of [`Reader::merged_after`]. `None` at the end of the list.
+    ///
+    /// # Errors
+    /// Those of any read.
     pub async fn next(&mut self) -> Result<Option<Swept<T>>, Error> {
         if self.is_over {
             return Ok(None);

@@ -42,6 +42,9 @@ impl Customer {
 
     /// The tombstone of this customer: the id and the times, and nothing about the person. It has no claims. It keeps the
     /// id from being used again, and proves that the customer was erased.
+    ///
+    /// # Errors
+    /// The neutral texts are invalid: a defect.
     pub fn erased(&self, at: Timestamp) -> Result<Self, Invalid> {
         Ok(Self {
             customer_id: self.customer_id.clone(),

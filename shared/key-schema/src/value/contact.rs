@@ -30,6 +30,9 @@ impl EmailAddress {
     }
 
     /// Deserializes a stored address, without validation.
+    ///
+    /// # Errors
+    /// The value is not a string.
     pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self)
     }

@@ -22,11 +22,17 @@ impl Country {
     }
 
     /// Deserializes a stored country without validation: a code that ISO withdraws stays readable.
+    ///
+    /// # Errors
+    /// The value is not a string.
     pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self)
     }
 
     /// The same for a list.
+    ///
+    /// # Errors
+    /// The value is not a list of strings.
     pub(crate) fn all_stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Self>, D::Error> {
         Ok(Vec::<String>::deserialize(deserializer)?.into_iter().map(Self).collect())
     }

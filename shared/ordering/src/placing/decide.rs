@@ -202,6 +202,9 @@ impl<'a> PlacingAttempt<'a> {
     }
 
     /// Takes the items that were read.
+    ///
+    /// # Errors
+    /// The order cannot be serialized: a defect.
     pub fn items_read(&mut self, items: &ItemsRead, now: Timestamp) -> Result<PlacingAction, Error> {
         if items.order.is_some() {
             return Ok(PlacingAction::Recall);
@@ -291,6 +294,9 @@ impl<'a> PlacingAttempt<'a> {
     }
 
     /// Takes the outcome of the transaction.
+    ///
+    /// # Errors
+    /// An item cannot be read: a defect.
     pub fn committed(&mut self, sent: SentOrder, outcome: Commit) -> Result<PlacingAction, Error> {
         let Commit::Cancelled(causes) = outcome else {
             return Ok(PlacingAction::Done(Box::new(PlacingOutcome::Placed(sent.order))));

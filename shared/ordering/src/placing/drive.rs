@@ -187,6 +187,9 @@ impl Orders {
     }
 
     /// The answer to a request whose order was placed before; `None` if it was not. One read.
+    ///
+    /// # Errors
+    /// Those of any read.
     pub async fn placed_before(&self, request: &OrderRequest, budget: Budget) -> Result<Option<PlacingOutcome>, Error> {
         let id = OrderId::of(&request.customer, &request.key);
         lambda::note("order_id", id.as_str());
@@ -238,6 +241,9 @@ lambda::from_environment!(Quotes { reader, max_open_units, tax_rules, tax_engine
 impl Quotes {
     /// The quote for a basket of this customer, by the reads and the arithmetic of placing, or the reason why the order
     /// could not be placed now. A quote reserves nothing and fixes no price: `expectedTotal` in the order does.
+    ///
+    /// # Errors
+    /// Those of any read.
     pub async fn of(
         &self,
         customer: &CustomerId,

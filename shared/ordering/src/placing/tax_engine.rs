@@ -225,6 +225,9 @@ impl FromEnvironment for TaxEngine {
 impl TaxEngine {
     /// The engine's response to the request. `None` if there is no engine or no request. If the `last` response is to the same
     /// request, the engine is not asked again.
+    ///
+    /// # Errors
+    /// The engine did not answer, or not by the protocol.
     pub(crate) async fn ask(
         &self,
         request: Option<TaxRequest>,

@@ -110,6 +110,9 @@ impl Intake {
 ///
 /// A late retry of this write must not replace the refusal of its own message (`#queuedAt <> :queuedAt`): no further
 /// message would follow.
+///
+/// # Errors
+/// A value cannot be serialized: a defect.
 pub fn queueing(order: &QueuedOrder) -> Result<Write, Error> {
     let is_free = Condition::new(
         "attribute_not_exists(#PK) OR (attribute_exists(#refusal) AND #queuedAt <> :queuedAt) OR #expiresAt <= :now",

@@ -51,6 +51,9 @@ pub enum RefusedAcceptance {
 }
 
 /// The transaction that writes the reason why a queued order was not placed, on condition that it is not placed.
+///
+/// # Errors
+/// A value cannot be serialized: a defect.
 pub fn refusal(
     waiting: &OrderMessage,
     rejection: Rejection,
