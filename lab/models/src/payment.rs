@@ -6,30 +6,25 @@
 //! not: the order may change between the read, the look and the write.
 
 use std::hash::{Hash, Hasher};
-use std::sync::LazyLock;
 
 use key_schema::entity::{
-    CancellationCause, CardPayment, Command, Dispute, Held, LineUnits, OrderStatus, PaymentState, Progress, WholeOrder,
-    Work,
+    CancellationCause, CardPayment, Command, Dispute, Held, OrderStatus, PaymentState, Progress, WholeOrder, Work,
 };
 use key_schema::value::{IntentId, Timestamp};
-use ordering::steps::{Cancel, Step, Transition};
+use ordering::steps::{Step, Transition};
 use stateright::{Model, Property};
 
 use books::{Books, Trouble};
+use change::Change;
 
 mod books;
+mod change;
 mod scene;
 #[cfg(test)]
 mod tests;
 
 /// The amount of the payment, in minor units: two units at half of it.
 const WHOLE: i64 = 700;
-
-static ONE_UNIT: LazyLock<Vec<LineUnits>> = LazyLock::new(|| {
-    let product_id = "thing".parse().expect("an id");
-    vec![LineUnits { product_id, quantity: 1.try_into().expect("a quantity") }]
-});
 
 /// A fault of the shop that the model must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,17 +110,6 @@ pub enum Action {
     Land,
 }
 
-/// A change of the order by the shop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    Ship { captures: bool },
-    AskForCapture,
-    Cancel,
-    CancelUnit,
-    Expire,
-    ExpireLapsed,
-}
-
 impl Hash for State {
     fn hash<H: Hasher>(&self, state: &mut H) {
         format!("{self:?}").hash(state);
@@ -147,33 +131,6 @@ pub fn small() -> Vec<Paying> {
 pub fn large() -> Vec<Paying> {
     let name = "a payment with two of everything";
     vec![Paying { name, declines: 2, ends: 2, crashes: 2, troubles: 2, bug: None }]
-}
-
-impl Change {
-    const ALL: [Self; 7] = [
-        Self::Ship { captures: true },
-        Self::Ship { captures: false },
-        Self::AskForCapture,
-        Self::Cancel,
-        Self::CancelUnit,
-        Self::Expire,
-        Self::ExpireLapsed,
-    ];
-
-    fn transition(self, bug: Option<Bug>) -> Transition<'static> {
-        let cancel = |cause| Cancel { cause, reason: None };
-        match self {
-            Self::Ship { captures } => Transition::Advance { to: OrderStatus::Shipped, captures },
-            Self::AskForCapture => Transition::RequestCapture,
-            Self::Cancel => Transition::Cancel(cancel(CancellationCause::Customer)),
-            Self::CancelUnit => {
-                Transition::CancelUnits { lines: &ONE_UNIT, cancel: cancel(CancellationCause::Customer) }
-            }
-            Self::Expire if bug == Some(Bug::ExpiresOpen) => Transition::Cancel(cancel(CancellationCause::Unpaid)),
-            Self::Expire => Transition::Expire { deadline: now() },
-            Self::ExpireLapsed => Transition::ExpireLapsed { deadline: now() },
-        }
-    }
 }
 
 fn now() -> Timestamp {

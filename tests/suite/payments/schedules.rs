@@ -10,6 +10,7 @@
 //! runs 1,000 schedules. A complaint names the seed of its schedule, and `TILL_SEED=7 TILL_LONG=1` runs that one again.
 //! The seed determines the steps and the faults, but not how steps interleave.
 
+mod tally;
 pub mod world;
 
 use std::collections::VecDeque;
@@ -20,7 +21,8 @@ use shop::payment_script::Script;
 use shop::seed::seeds;
 use tokio::task::JoinSet;
 
-use self::world::{Tally, World};
+use self::tally::Tally;
+use self::world::World;
 
 /// The number of parallel worlds. Most of a schedule is waiting for a delay or a retry, so many can run at the same time.
 const WORLDS: u64 = 12;

@@ -1,6 +1,5 @@
 //! A shop and its provider, with faulty wires between them.
 
-use std::fmt;
 use std::sync::Mutex;
 
 use futures_util::future::join_all;
@@ -12,6 +11,7 @@ use shop::payment_laws::{self, Known};
 use shop::payment_script::{Placing, Script, Step, Trouble, VISA, What};
 use shop::provider::Faults;
 
+use super::tally::Tally;
 use crate::prelude::*;
 
 /// The share of requests on the wires that suffer a fault.
@@ -53,43 +53,6 @@ impl Purchase {
     /// So many units of the order's product.
     fn lines(&self, units: u64) -> Value {
         json!([{ "productId": self.order["lines"][0]["productId"], "quantity": units }])
-    }
-}
-
-/// What happened in some schedules.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    schedules: u64,
-    faults: usize,
-    killed: usize,
-    /// The number of steps, by their names and the status of the answer.
-    steps: BTreeMap<(String, u16), u64>,
-    /// The number of orders, by the order's and the payment's status in the end.
-    ends: BTreeMap<String, u64>,
-}
-
-impl Tally {
-    pub fn add(&mut self, other: &Self) {
-        self.schedules += other.schedules;
-        self.faults += other.faults;
-        self.killed += other.killed;
-        for (step, times) in &other.steps {
-            *self.steps.entry(step.clone()).or_default() += times;
-        }
-        for (end, times) in &other.ends {
-            *self.ends.entry(end.clone()).or_default() += times;
-        }
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { schedules, faults, killed, steps, ends } = self;
-        writeln!(f, "{schedules} schedules, {faults} faults on the wires, {killed} invocations killed")?;
-        for ((step, status), times) in steps {
-            writeln!(f, "{times:6} {step} {status}")?;
-        }
-        ends.iter().try_for_each(|(end, times)| writeln!(f, "{times:6} orders end {end}"))
     }
 }
 
