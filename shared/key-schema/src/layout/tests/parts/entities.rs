@@ -1,206 +1,393 @@
 //! One entity of each kind, made from the same parts.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
-use proptest::strategy::{Strategy as _, ValueTree as _};
-use proptest::test_runner::TestRunner;
-use serde::Deserialize as _;
-use serde::de::value::MapDeserializer;
-use serde_json::{Map, Value, json};
-
-use super::{Parts, any_parts};
-use crate::entity::{CancellationCause, Credit, PairOfSums, ParkedCounts, Phase, Side, TaxRate, Work};
-use crate::layout::{ENTITIES, ENTITY_TYPE, Item};
-use crate::value::{IdempotencyRecordId, Money, RequestHash, TextHash, ViewMarkId};
-
-/// The fields that each kind has in some of many items, so that an item is not read from the fields of all.
-static NAMES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
-    let (mut runner, mut names) = (TestRunner::deterministic(), BTreeMap::<_, BTreeSet<_>>::new());
-    for _ in 0..64 {
-        let parts = any_parts().new_tree(&mut runner).expect("parts").current();
-        let fields = parts.fields();
-        for (kind, _) in ENTITIES {
-            let item = json!(parts.read(kind, &fields, |_| true));
-            names.entry(*kind).or_default().extend(object(item).into_iter().map(|(name, _)| name));
-        }
-    }
-    names
-});
+use super::Parts;
+use crate::entity::{
+    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CodeUse, CopyProgress,
+    CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
+    Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase,
+    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return,
+    ReturnStatus, SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell,
+    StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
+};
+use crate::layout::Item;
+use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
 
 impl Parts {
-    /// One entity of each kind: what it reads of these fields.
+    fn units(&self) -> LineUnits {
+        LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn counter(&self) -> InvoiceCounter {
+        let series = self.discount.as_str().parse().expect("a series");
+        InvoiceCounter { series, last: self.number }
+    }
+
+    fn taxed(&self) -> CountryTaxes {
+        let country = self.address().country;
+        let reduced = CategoryTax { category: self.category.clone(), rate: TaxRate::default() };
+        CountryTaxes { country, standard: TaxRate::default(), categories: vec![reduced] }
+    }
+
+    fn credit(&self) -> Credit {
+        let [some, more, _] = self.money;
+        let (gross, amount) = (some.amount(), more.amount());
+        Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
+    }
+
+    fn address(&self) -> Address {
+        let (text, some) = (|| self.text.clone(), |text: String| self.until.map(|_| text));
+        let country = "DE".parse().expect("a country");
+        let [name, line1, city] = [text(), text(), text()];
+        Address { name, line1, line2: some(text()), city, postal_code: some(text()), region: some(text()), country }
+    }
+
+    /// One entity of each kind.
+    #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
     pub(in crate::layout::tests) fn entities(&self) -> Vec<Item> {
-        let fields = self.fields();
-        ENTITIES.iter().map(|(kind, _)| self.entity(kind, &fields)).collect()
-    }
-
-    /// The entity of one kind.
-    pub(in crate::layout::tests) fn entity(&self, kind: &str, fields: &Map<String, Value>) -> Item {
-        self.read(kind, fields, |name| NAMES[kind].contains(name) || name.contains(':'))
-    }
-
-    fn read(&self, kind: &str, fields: &Map<String, Value>, is_read: impl Fn(&str) -> bool) -> Item {
-        let (own, kind) = (object(self.own_fields(kind)), json!(kind));
-        let shared = fields.iter().filter(|(name, _)| is_read(name) && !own.contains_key(*name));
-        let all = shared.chain(&own).filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), value));
-        let all = MapDeserializer::<_, serde_json::Error>::new(all.chain([(ENTITY_TYPE, &kind)]));
-        Item::deserialize(all).unwrap_or_else(|error| panic!("{kind}: {error}"))
-    }
-
-    fn units(&self) -> Value {
-        json!([{ "productId": self.product, "quantity": self.quantity }])
-    }
-
-    fn address(&self) -> Value {
-        let (text, some) = (&self.text, self.until.map(|_| &self.text));
-        json!({ "name": text, "line1": text, "line2": some, "city": text, "postalCode": some, "region": some, "country": "DE" })
-    }
-
-    /// The fields of all entities by their names. What is null, is absent.
-    pub(in crate::layout::tests) fn fields(&self) -> Map<String, Value> {
-        let Self { number, text, shard, until, .. } = self;
+        let Self { customer, product, order, invoice, gift_card, email, username, text, number, .. } = self.clone();
         let [some, more, most] = self.money;
-        let (at, counter, is_odd, key) =
-            (self.moment(), number.cast_signed(), number % 2 == 1, json!({ "partition": text, "sort": text }));
-        let second = at.as_second();
-        let stats = json!({ "customerId": self.customer, "orders": 1, "openUnits": -1 });
-        let mut of_day = json!({ "date": at.day(), "orders": 0, "units": 1 });
-        let (mut fields, mut of_customer) = (self.address(), stats);
-        for (currency, sum) in self.sums.iter() {
-            fields[format!("revenue:{currency}")] = json!(sum);
-            fields[format!("spent:{currency}")] = json!(sum);
-            of_customer[format!("spent:{currency}")] = json!(sum);
-            of_day[format!("revenue:{currency}")] = json!(sum);
-        }
-        for (status, sum) in self.statuses.iter() {
-            fields[format!("status:{status}")] = json!(sum);
-            of_day[format!("status:{status}")] = json!(sum);
-        }
-        let mut fields = object(fields);
-        let visitor = self.visitor().try_into().expect("a visitor");
-        let groups = [
-            json!({
-                // Who and what.
-                "customerId": self.customer, "username": self.username, "email": self.email, "productId": self.product,
-                "orderId": self.order, "invoiceId": self.invoice, "returnId": self.return_id, "shipmentId": self.shipment_id,
-                "category": self.category, "code": self.gift_card, "shardId": self.stream_shard, "mark": self.mark,
-                "markId": ViewMarkId::of(at.day(), &self.product, &visitor), "repairId": self.product, "holder": self.product,
-                "recordId": IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
-                "series": self.discount, "variantOf": self.product, "images": [self.order],
-                "guests": Vec::from_iter(until.map(|_| &self.customer)), "claimedBy": until.map(|_| &self.customer),
-                "requestHash": RequestHash::of(text.as_bytes()), "requestId": until.map(|_| "fxlFO9BGgSVEcqU="),
+        let (customer_id, product_id, order_id, at) =
+            (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let address_id = || product.to_string().parse().expect("an id");
+        let code_use = |counted| CodeUse { code: self.discount.clone(), amount: some, counted };
+        let line = OrderLine {
+            product_id: product_id(),
+            name: text.clone(),
+            quantity: self.quantity,
+            unit_price: some,
+            amount: more,
+            discount: self.until.map(|_| some),
+            tax: self.until.map(|_| LineTax {
+                rate: TaxRate::default(),
+                by_engine: false,
+                amount: some,
+                added: number > 1,
             }),
-            json!({
-                // When.
-                "createdAt": at, "updatedAt": at, "placedAt": at, "issuedAt": at, "flaggedAt": at, "requestedAt": at, "shippedAt": at,
-                "queuedAt": at, "markedAt": at, "parkedAt": at, "startedAt": at, "since": at, "at": at, "expiresAt": second,
-                "date": at.day(), "changedAt": until.unwrap_or(at), "deliveredAt": until, "importedAt": until, "closedAt": until,
-                "deadSince": until, "validUntil": until, "from": until.map(|_| at), "to": until,
+        };
+        vec![
+            Item::Customer(Customer {
+                customer_id: customer_id(),
+                username: username.clone(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                version: number,
+                erased_at: None,
+                guests: self.until.map(|_| customer_id()).into_iter().collect(),
             }),
-            json!({
-                // Numbers.
-                "version": number, "available": number, "priceVersion": number / 2, "putBacks": number / 3, "views": number,
-                "transferred": -counter, "heldByGuests": counter / 5, "orders": counter, "openUnits": counter / 2, "units": counter / 2,
-                "products": counter, "last": number, "initialStock": self.quantity, "uses": self.quantity, "quantity": self.quantity,
-                "weightGrams": until.map(|_| 250), "maxUses": until.map(|_| u32::MAX), "shard": shard, "cell": shard, "cells": self.cells(),
-                "lineCount": shard, "returnCount": shard, "shipmentCount": shard, "deliveredCount": shard, "returned": shard,
-                "group": shard, "list": self.shards, "layout": ParkedCounts::LAYOUT, "segment": shard, "segments": self.shards,
-                "run": number, "migrationVersion": number, "pages": number, "items": number, "copied": number / 2,
-                "differences": number,
+            Item::CustomerStats(CustomerStats {
+                customer_id: customer_id(),
+                orders: number.cast_signed(),
+                open_units: number.cast_signed() / 2,
+                spent: self.sums.clone(),
             }),
-            json!({
+            Item::Cart(Cart {
+                customer_id: customer_id(),
+                lines: self.wanted.clone(),
+                updated_at: at,
+                version: number,
+                expires_at: at.as_second(),
+                erased_at: None,
+            }),
+            Item::CustomerAddresses(CustomerAddresses {
+                customer_id: customer_id(),
+                addresses: vec![SavedAddress { address_id: address_id(), address: self.address() }],
+                default: self.until.map(|_| address_id()),
+                updated_at: at,
+                version: number,
+            }),
+            Item::Guest(Guest {
+                customer_id: customer_id(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                expires_at: self.until.map(|_| at.as_second()),
+                claimed_by: self.until.map(|_| customer_id()),
+            }),
+            Item::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
+            Item::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
+            Item::Product(Product {
+                description: text.clone(),
+                whole_description: self.until.map(|_| TextHash::of(&text)),
+                images: vec![self.order.as_str().parse().expect("an id")],
+                initial_stock: self.quantity.get(),
+                version: number,
+                attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
+                variant_of: Some(product_id()),
+                weight_grams: self.until.map(|_| 250.try_into().expect("a weight")),
+                ..Product::new(product_id(), text.clone(), self.category.clone(), some)
+            }),
+            Item::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
+            Item::Stock(Stock {
+                product_id: product_id(),
+                available: number,
+                price: some,
+                cells: self.cells(),
+                price_version: number / 2,
+                recalled: number % 2 == 1,
+                put_backs: number / 3,
+                transferred: -number.cast_signed(),
+                held_by_guests: number.cast_signed() / 5,
+            }),
+            Item::StockCell(StockCell {
+                product_id: product_id(),
+                cell: self.shard,
+                available: number,
+                price: some,
+                price_version: number / 2,
+                put_backs: number / 3,
+                transferred: number.cast_signed(),
+            }),
+            Item::ProductStats(ProductStats {
+                product_id: product_id(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
+            }),
+            Item::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            Item::ViewMark(ViewMark {
+                expires_at: at.as_second(),
+                ..ViewMark::of(&self.product, &self.visitor().try_into().expect("a visitor"), at)
+            }),
+            Item::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
+            Item::Order(Order {
+                status: self.status,
+                changed_at: self.until.unwrap_or(at),
+                version: number,
+                subtotal: some,
+                discount: more,
+                codes: Vec::from_iter(self.until.map(|_| code_use(number > 1))),
+                shipping: self.until.map(|_| some),
+                request_hash: RequestHash::of(text.as_bytes()),
+                line_count: self.shard,
+                units: self.quantity.get(),
+                has_address: number % 2 == 0,
+                shard: self.shard,
+                cancellation: self.until.map(|at| Cancellation {
+                    at,
+                    reason: Some(text.clone()).filter(|_| number % 2 == 0),
+                    cause: Some(CancellationCause::Unpaid).filter(|_| number % 3 == 0),
+                }),
+                credits: self.until.iter().map(|_| self.credit()).collect(),
+                returning: self.until.iter().map(|_| self.units()).collect(),
+                return_count: self.shard,
+                shipped: self.until.iter().map(|_| self.units()).collect(),
+                shipment_count: self.shard,
+                delivered_count: self.shard,
+                delivered_at: self.until,
+                imported_at: self.until,
+                erased: number % 3 == 0,
+                request_id: (number % 2 == 0).then(|| "fxlFO9BGgSVEcqU=".to_owned()),
+                ..Order::new(order_id(), customer_id(), at, most)
+            }),
+            Item::OrderItem(OrderItem {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                placed_at: at,
+                shard: self.shard,
+                imported_at: self.until,
+                uncounted: number % 2 == 0,
+                line,
+            }),
+            Item::OrderAddress(OrderAddress { order_id: order_id(), address: self.address() }),
+            Item::Invoice(Invoice {
+                invoice_id: invoice,
+                order_id: order_id(),
+                customer_id: customer_id(),
+                issued_at: at,
+                amount: some,
+                taxes: Vec::new(),
                 // An invoice either waits for its number or has one.
-                "unnumbered": until.is_none().then_some(shard), "number": until.map(|_| format!("{}-{}", self.discount, number.max(&1))),
+                unnumbered: self.until.is_none().then_some(self.shard),
+                number: self.until.map(|_| self.counter()).map(|counter| {
+                    let InvoiceCounter { series, last } = counter;
+                    InvoiceNumber { series, place: last.max(1) }
+                }),
+                payments: self.payments.clone(),
             }),
-            json!({
-                // Money.
-                "price": some, "subtotal": some, "discount": more, "total": most, "unitPrice": some, "amount": some, "balance": some,
-                "initial": more, "minSubtotal": until.map(|_| more), "shipping": until.map(|_| some), "maxTotal": until.map(|_| some),
-                "payments": self.payments,
+            Item::InvoiceCounter(self.counter()),
+            Item::PaymentDue(PaymentDue {
+                order_id: order_id(),
+                shard: self.shard,
+                since: at,
+                work: if self.shard % 2 == 1 { Work::Lapsed } else { Work::Provider },
+                amount: some,
             }),
-            json!({
-                // Flags.
-                "recalled": is_odd, "hasAddress": !is_odd, "restocked": !is_odd, "allLeft": !is_odd, "erased": number % 3 == 0,
-                "combinable": *number > 1, "revoked": until.is_some(), "blocked": until.is_some(), "isDone": until.is_none(),
+            Item::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
+            // Only an open return has an entry in the index.
+            Item::Return(Return {
+                return_id: self.return_id.clone(),
+                order_id: order_id(),
+                customer_id: customer_id(),
+                shard: self.shard,
+                lines: vec![self.units()],
+                reason: self.until.map(|_| text.clone()),
+                requested_at: at,
+                status: ReturnStatus::Requested,
+                closed_at: self.until,
+                restocked: number % 2 == 0,
+                amount: self.until.map(|_| some),
+                refusal: self.until.map(|_| text.clone()),
             }),
-            json!({
-                // Texts.
-                "text": text, "description": text, "wholeDescription": until.map(|_| TextHash::of(text)), "reason": text,
-                "carrier": text, "trackingNumber": until.map(|_| text), "trackingUrl": until.map(|_| text), "body": text,
-                "refusal": until.map(|_| text), "location": until.map(|_| text), "resume": until.map(|_| text),
+            Item::Shipment(Shipment {
+                shipment_id: self.shipment_id.clone(),
+                order_id: order_id(),
+                customer_id: customer_id(),
+                lines: vec![self.units()],
+                all_left: number % 2 == 0,
+                carrier: text.clone(),
+                tracking_number: self.until.map(|_| text.clone()),
+                tracking_url: self.until.map(|_| text.clone()),
+                shipped_at: at,
+                delivered_at: self.until,
             }),
-            json!({
-                // States.
-                "status": self.status, "phase": Phase::Compare, "task": "compare", "leader": Side::Next, "scanned": Side::First,
-                "work": if shard % 2 == 1 { Work::Lapsed } else { Work::Provider },
+            Item::QueuedOrder(QueuedOrder {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                request_hash: RequestHash::of(text.as_bytes()),
+                queued_at: at,
+                max_total: self.until.map(|_| some),
+                dead_since: self.until,
+                refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
+                request_id: None,
+                expires_at: at.as_second(),
             }),
-            json!({
-                // Parts.
-                "attributes": object(until.map_or(json!({}), |_| json!({ text: text }))), "lines": self.units(),
-                "codes": Vec::from_iter(until.map(|_| json!({ "code": self.discount, "amount": some, "counted": *number > 1 }))),
-                "cancellation": until.map(|at| json!({
-                    "at": at, "reason": Some(text).filter(|_| !is_odd),
-                    "cause": Some(CancellationCause::Unpaid).filter(|_| number % 3 == 0),
-                })),
-                "credits": Vec::from_iter(until.map(|_| Credit {
-                    product_id: self.product.clone(), units: self.quantity.get(), gross: some.amount(), amount: more.amount(),
-                })),
-                "returning": if until.is_some() { self.units() } else { json!([]) },
-                "shipped": if until.is_some() { self.units() } else { json!([]) },
-                "addresses": [with(self.address(), "addressId", json!(self.product))], "default": until.map(|_| &self.product),
-                "countries": Vec::from_iter(until.map(|_| json!({
-                    "country": "DE", "standard": TaxRate::default(),
-                    "categories": [{ "category": self.category, "rate": TaxRate::default() }],
-                }))),
-                "zones": [{
-                    "countries": Vec::from_iter(until.map(|_| "DE")), "currency": some.currency(),
-                    "by": if until.is_some() { "weight" } else { "price" },
-                    "bands": [{ "upTo": until.map(|_| 1000), "price": some.amount() }], "freeFrom": until.map(|_| most.amount()),
+            Item::Discount(Discount {
+                code: self.discount.clone(),
+                reduction: match self.until {
+                    Some(_) => Reduction::Percent(self.percent),
+                    None => Reduction::Amount(Money::nearest(some.amount().max(1), some.currency())),
+                },
+                category: self.until.map(|_| self.category.clone()),
+                min_subtotal: self.until.map(|_| more),
+                combinable: number > 1,
+                from: self.until.map(|_| at),
+                to: self.until,
+                max_uses: self.until.map(|_| u32::MAX),
+                uses: self.quantity.get(),
+                held_by_guests: number.cast_signed() / 7,
+                revoked: self.until.is_some(),
+                version: number,
+                created_at: at,
+            }),
+            Item::GiftCard(GiftCard {
+                code: gift_card.clone(),
+                balance: some,
+                initial: more,
+                created_at: at,
+                valid_until: self.until,
+                blocked: self.until.is_some(),
+                version: number,
+            }),
+            Item::GiftCardEntry(GiftCardEntry {
+                code: gift_card,
+                order_id: order_id(),
+                amount: most,
+                at,
+                status: self.paid,
+                returned: i64::from(self.shard),
+            }),
+            Item::Taxes(Taxes {
+                countries: self.until.map(|_| self.taxed()).into_iter().collect(),
+                updated_at: at,
+                version: number,
+            }),
+            Item::ShippingRates(ShippingRates {
+                zones: vec![ShippingZone {
+                    countries: self.until.iter().map(|_| self.address().country).collect(),
+                    currency: some.currency(),
+                    by: if self.until.is_some() { BandsBy::Weight } else { BandsBy::Price },
+                    bands: vec![ShippingBand { up_to: self.until.map(|_| 1000), price: some.amount() }],
+                    free_from: self.until.map(|_| most.amount()),
                 }],
-                "customers": [of_customer], "days": [of_day], "keys": [key], "differing": [key],
-                "sums": { text: PairOfSums::default() },
+                updated_at: at,
+                version: number,
             }),
-        ];
-        fields.extend(groups.into_iter().flat_map(object));
-        fields
+            Item::DayTotals(DayTotals {
+                date: at.day(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
+                statuses: self.statuses.clone(),
+            }),
+            Item::StreamCheckpoint(StreamCheckpoint {
+                shard_id: self.stream_shard.clone(),
+                mark: self.mark.clone(),
+                marked_at: at,
+                uncounted: Uncounted::default(),
+                updated_at: at,
+                expires_at: at.as_second(),
+            }),
+            Item::ParkedCounts(ParkedCounts {
+                group: self.shard,
+                list: self.shards,
+                parked_at: at,
+                shard_id: self.stream_shard.clone(),
+                mark: self.mark.clone(),
+                layout: ParkedCounts::LAYOUT,
+                customers: vec![CustomerStats {
+                    customer_id: customer_id(),
+                    orders: 1,
+                    open_units: -1,
+                    spent: self.sums.clone(),
+                }],
+                products: Vec::new(),
+                days: vec![DayTotals {
+                    date: at.day(),
+                    orders: 0,
+                    units: 1,
+                    revenue: self.sums.clone(),
+                    statuses: self.statuses.clone(),
+                }],
+            }),
+            Item::FoldLease(FoldLease {
+                group: self.shard,
+                holder: self.product.to_string().parse().expect("an id"),
+                expires_at: at.as_second(),
+            }),
+            Item::Reconciliation(Reconciliation {
+                to: at.day(),
+                resume: self.until.map(|_| text.clone()),
+                updated_at: at,
+            }),
+            Item::IdempotencyRecord(IdempotencyRecord {
+                record_id: IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
+                request_hash: RequestHash::of(text.as_bytes()),
+                status: 200,
+                location: self.until.map(|_| text.clone()),
+                version: self.until.map(|_| number),
+                body: text.clone(),
+                expires_at: at.as_second(),
+            }),
+            Item::Migration(Migration { phase: Phase::Compare, version: number, since: at }),
+            Item::Repair(Repair {
+                repair_id: self.product.to_string().parse().expect("an id"),
+                shard: self.shard,
+                since: at,
+                keys: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+            }),
+            Item::CopyProgress(CopyProgress {
+                segment: self.shard,
+                segments: self.shards,
+                run: number,
+                task: CopyTask::Compare,
+                migration_version: number,
+                leader: Side::Next,
+                scanned: Side::First,
+                last: self.until.map(|_| ItemKey { partition: text.clone(), sort: text.clone() }),
+                pages: number,
+                is_done: self.until.is_none(),
+                items: number,
+                copied: number / 2,
+                differences: number,
+                differing: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+                sums: BTreeMap::from([(text.clone(), PairOfSums::default())]),
+                started_at: at,
+                updated_at: at,
+            }),
+        ]
     }
-
-    /// The fields that mean something else in this entity than elsewhere.
-    fn own_fields(&self, kind: &str) -> Value {
-        let Self { text, until, number, .. } = self;
-        let ([some, ..], at) = (self.money, self.moment());
-        match kind {
-            "cart" => json!({ "lines": self.wanted }),
-            "guest" => json!({ "expiresAt": until.map(|_| at.as_second()) }),
-            "stockCell" => json!({ "transferred": number.cast_signed() }),
-            "order" => json!({ "units": self.quantity }),
-            "orderItem" => json!({
-                "uncounted": number % 2 == 0, "discount": until.map(|_| some),
-                "tax": until.map(|_| json!({ "rate": TaxRate::default(), "amount": some, "added": *number > 1 })),
-            }),
-            "return" => json!({ "status": "requested", "reason": until.map(|_| text), "amount": until.map(|_| some) }),
-            "queuedOrder" => json!({ "refusal": until.map(|at| json!({ "at": at, "rejection": self.rejection })) }),
-            "discount" => json!({
-                "code": self.discount, "category": until.map(|_| &self.category), "percent": until.map(|_| self.percent),
-                "amount": until.is_none().then(|| Money::nearest(some.amount().max(1), some.currency())),
-            }),
-            "giftCardEntry" => json!({ "status": self.paid }),
-            "reconciliation" => json!({ "to": at.day() }),
-            "idempotencyRecord" => json!({ "status": 200, "version": until.map(|_| number) }),
-            "parkedCounts" => json!({ "products": [] }),
-            "copyProgress" => json!({ "last": until.map(|_| json!({ "partition": text, "sort": text })) }),
-            _ => json!({}),
-        }
-    }
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    let Value::Object(fields) = value else { panic!("no object: {value}") };
-    fields
-}
-
-fn with(mut value: Value, name: &str, of: Value) -> Value {
-    value[name] = of;
-    value
 }
