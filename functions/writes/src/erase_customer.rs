@@ -96,7 +96,7 @@ impl Erasure {
             }
             refuse_if_any(unfinished)?;
             for guest in &guests {
-                guest.delete_guest(true).await?;
+                guest.delete_guest().await?;
                 refuse_if_any(guest.forget().await?)?;
             }
             // A claim in the meantime has changed the profile.
@@ -125,24 +125,22 @@ impl Erasure {
     /// Deletes the profile of a guest. Without a profile, orders under the id tell that there was a guest: an erasure that
     /// was interrupted goes on with them. A guest without orders who was erased is one who never was.
     async fn erase_guest(&self) -> Answer<()> {
-        if self.delete_guest(false).await? {
+        if self.delete_guest().await? {
             return Ok(());
         }
         let (orders, _) = self.table.after(&self.orders(), None, 1).await?;
         if orders.is_empty() { Err(Problem::not_found("guest")) } else { Ok(()) }
     }
 
-    /// Deletes the profile of a guest. Returns whether there was one. An order that was placed since the orders were seen
-    /// finished has changed the profile, or is found when they forget.
-    async fn delete_guest(&self, mut seen_finished: bool) -> Answer<bool> {
+    /// Deletes the profile of a guest. Returns whether there was one. The orders are looked at once more: while other guests
+    /// of the customer forgot, this one may have placed an order, which does not change the profile unless it is the first.
+    async fn delete_guest(&self) -> Answer<bool> {
         let (mut retries, mut was_there) = (self.budget.retries(), false);
         loop {
             let items = self.table.collection(&CUSTOMER_BY_ID.ask(&self.id)).await?;
             let Some(guest) = InCustomer::guest(&items) else { return Ok(was_there) };
             was_there = true;
-            if !std::mem::take(&mut seen_finished) {
-                refuse_if_any(self.unfinished().await?)?;
-            }
+            refuse_if_any(self.unfinished().await?)?;
             if self.writer.write(forgetting::of_guest(guest), self.budget).await?.is_done() {
                 return Ok(true);
             }

@@ -222,16 +222,20 @@ impl<'a> PlacingAttempt<'a> {
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);
         }
-        let max_total = match self.origin {
-            Origin::Request => None,
-            Origin::Queue { max_total, .. } => queued.and_then(|queued| queued.max_total).or(max_total),
+        // A queued order that was asked for twice has what its acceptance says, whichever message comes first.
+        let (max_total, accepted_by) = match self.origin {
+            Origin::Request => (None, None),
+            Origin::Queue { max_total, .. } => (
+                queued.and_then(|queued| queued.max_total).or(max_total),
+                queued.and_then(|queued| queued.request_id.as_ref()),
+            ),
         };
         let quote = quote.and_then(|quote| quote.at_most(max_total));
         let quote = quote.and_then(|quote| quote.within(self.settings.max_open_units, items.stats.as_ref()));
         let limits = GuestLimits::of(&self.request.customer, self.settings.guest_share, items);
         let order = quote.and_then(|quote| {
             let mut order = new_order(self.request, &self.id, self.settings, quote, now);
-            order.order.request_id.clone_from(&self.request_id);
+            order.order.request_id = accepted_by.or(self.request_id.as_ref()).cloned();
             let held = limits.and_then(|limits| limits.if_held(&order.order));
             held.map_or(Ok(()), |limits| limits.check(&order.order, self.lines()))?;
             Ok((order, held))

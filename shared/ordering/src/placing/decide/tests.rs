@@ -126,6 +126,18 @@ fn a_queued_order_costs_no_more_than_its_limit() {
 }
 
 #[test]
+fn a_queued_order_has_the_id_of_the_request_that_was_accepted() {
+    let (request, items) = asked();
+    let accepted = QueuedOrder { request_id: Some("accepted".to_owned()), ..waiting(&request, 10) };
+    for (queued, by) in [(accepted, "accepted"), (waiting(&request, 10), "message")] {
+        let items = ItemsRead { queued: Some(queued), ..items.clone() };
+        let placed = placing(&request, message(None, false)).by(Some("message".to_owned())).items_read(&items, now());
+        let Ok(Commit(_, sent)) = placed else { panic!("a commit") };
+        assert_eq!(sent.order.order.request_id.as_deref(), Some(by));
+    }
+}
+
+#[test]
 fn the_limit_of_a_queued_order_is_the_total_that_its_customer_expects_or_that_of_the_last_quote() {
     let (mut request, items) = asked();
     let mut unlimited = placing(&request, Origin::Request);
