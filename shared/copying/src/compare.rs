@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use key_schema::entity::{CopyProgress, ItemKey, Repair, Side};
-use key_schema::layout::{Key, REPAIRS_DUE};
+use key_schema::layout::{Key, REPAIRS_DUE, entity_at};
 use key_schema::value::Timestamp;
 use table::{Budget, Item, Pair};
 use tracing::warn;
@@ -44,7 +44,7 @@ impl Copier {
                 }
             }
             for key in self.without_repairs(different).await? {
-                warn!(partition = key.partition, sort = key.sort, "an item and its copy differ");
+                warn!(kind = entity_at(&key), "an item and its copy differ");
                 progress.add_difference(key.into());
             }
         }

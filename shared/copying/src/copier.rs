@@ -94,7 +94,7 @@ impl Copier {
         let page = self.pairs.scan(progress.scanned, segment, progress.last.as_ref(), PAGE).await?;
         self.pay().await;
         for stranger in page.strangers {
-            error!(partition = stranger.partition, sort = stranger.sort, "an item has no place in the other table");
+            error!("an item has no place in the other table: the segment's progress has its key");
             next.add_difference(stranger);
         }
         let items: Vec<_> = page.items.into_iter().filter(|(_, item)| is_copied(item)).collect();
