@@ -36,13 +36,16 @@ pub const GRANTS: &[Grant] = &[
 /// With less time left, no further payment is begun. One takes at most this long.
 const ONE_PAYMENT: Duration = Duration::from_secs(25);
 
+/// The payments that one environment settles at the same time.
 const CONCURRENTLY: usize = 4;
 
+/// The schedule leaves to the queue what is due for fewer seconds.
 const YOUNGER: u32 = 10 * 60;
 
 /// The schedule looks at the undelivered messages of so many seconds. Several runs fall into this time.
 const UNDELIVERED: u32 = 60 * 60;
 
+/// The payments in one page of the list.
 const OF_A_LIST: u8 = 100;
 
 /// The function's dependencies.
@@ -227,24 +230,23 @@ impl Settler {
 
     /// Settles the payment of an order. One that takes too long fails alone.
     async fn settle(&self, order: &OrderId) -> Outcome {
-        lambda::trail_of_part(self.settle_on_trail(order)).await
-    }
-
-    async fn settle_on_trail(&self, order: &OrderId) -> Outcome {
-        lambda::note("order_id", order.as_str());
-        let settled = self.cashier.settle(order, Budget::of(ONE_PAYMENT));
-        let outcome = match timeout(ONE_PAYMENT, settled).await {
-            Ok(outcome) => outcome.map_err(|cause| lambda::chain(&cause)),
-            Err(_) => Err("the payment provider did not answer in time".to_owned()),
-        };
-        match outcome {
-            Ok(Settled::ByProvider) => Outcome::Settled,
-            Ok(Settled::NotForProvider) => Outcome::NotForProvider,
-            Err(cause) => {
-                error!(cause, "a payment that is due was not settled");
-                Outcome::Failed
+        let settled = lambda::trail_of_part(async {
+            lambda::note("order_id", order.as_str());
+            let settled = self.cashier.settle(order, Budget::of(ONE_PAYMENT));
+            let outcome = match timeout(ONE_PAYMENT, settled).await {
+                Ok(outcome) => outcome.map_err(|cause| lambda::chain(&cause)),
+                Err(_) => Err("the payment provider did not answer in time".to_owned()),
+            };
+            match outcome {
+                Ok(Settled::ByProvider) => Outcome::Settled,
+                Ok(Settled::NotForProvider) => Outcome::NotForProvider,
+                Err(cause) => {
+                    error!(cause, "a payment that is due was not settled");
+                    Outcome::Failed
+                }
             }
-        }
+        });
+        settled.await
     }
 }
 

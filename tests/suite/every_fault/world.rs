@@ -361,9 +361,9 @@ pub fn forget_moments(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(forget_moments),
         Value::Object(fields) => {
             let kind = fields.get("EntityType").and_then(|kind| kind["S"].as_str()).unwrap_or_default();
-            let is_random = ["cart", "customerAddresses"].contains(&kind);
-            let is_random = |name: &str| ["expiresAt", "requestId"].contains(&name) || is_random && name == "version";
-            fields.retain(|name, _| !is_random(name));
+            let mut random = vec!["expiresAt", "requestId"];
+            random.extend(["cart", "customerAddresses"].contains(&kind).then_some("version"));
+            fields.retain(|name, _| !random.contains(&name.as_str()));
             fields.values_mut().for_each(forget_moments);
         }
         _ => {}
