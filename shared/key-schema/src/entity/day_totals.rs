@@ -12,7 +12,7 @@ use super::{OrderStatus, Sums};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DayTotals {
-    /// The day in UTC.
+    /// The day in the shop's time zone.
     pub date: Day,
     /// The number of orders, without cancelled ones.
     #[serde(default, deserialize_with = "saturated")]
