@@ -245,14 +245,18 @@ impl Cashier {
     async fn settle_without(&self, whole: &WholeOrder, error: Failed, budget: Budget) -> Result<Settled, Failed> {
         let order = &whole.order.order_id;
         let card = whole.invoice.card();
-        let Some(command) = card.and_then(CardPayment::command) else { return Err(error) };
-        if card.and_then(|card| card.provider.as_ref()).is_some_and(ProviderPayment::is_unknown) {
-            return Ok(Settled::NotForProvider);
-        }
-        error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");
-        let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
-        if let Transitioned::Done(whole) = Box::pin(self.orders.change(Target::Order(order), failed, budget)).await? {
-            tell_staff(Some(Work::Provider), &whole);
+        let is_new = card.and_then(|card| card.provider.as_ref()).is_none_or(|provider| !provider.is_unknown());
+        match card.and_then(CardPayment::command) {
+            None if is_new => return Err(error),
+            None => {}
+            Some(command) => {
+                let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
+                let changed = Box::pin(self.orders.change(Target::Order(order), failed, budget)).await?;
+                if is_new && matches!(&changed, Transitioned::Done(whole) if whole.work().is_some()) {
+                    error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");
+                    sound_for_staff();
+                }
+            }
         }
         Ok(Settled::NotForProvider)
     }
@@ -299,6 +303,10 @@ fn tell_staff(before: Option<Work>, whole: &WholeOrder) {
     let work = whole.work().filter(|work| matches!(work, Work::Dispute | Work::Missing | Work::Refund));
     if work.is_some() && work != before {
         error!(order_id = whole.order.order_id.as_str(), ?work, "staff have to look at a payment");
-        lambda::metrics_of_shop(&[("PaymentsForStaff", Measure::Count(1))], None);
+        sound_for_staff();
     }
+}
+
+fn sound_for_staff() {
+    lambda::metrics_of_shop(&[("PaymentsForStaff", Measure::Count(1))], None);
 }

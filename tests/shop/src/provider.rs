@@ -118,7 +118,7 @@ impl Shop {
         Reply { status, headers: [].into(), body: answer.json().await.expect("JSON") }
     }
 
-    /// Makes every payment that is due, and every failure of a refund, older than the times for which the schedule leaves
+    /// Makes every payment that is due, and every failure at the provider, older than the times for which the schedule leaves
     /// them alone, directly in the table.
     pub async fn age_payments_due(&self) {
         age_payments_due(self.dynamodb_url(), self.table()).await;
@@ -135,8 +135,8 @@ pub async fn age_payments_due(dynamodb: &str, table: &str) {
     let at = "2026-01-01T00:00:00.000Z";
     for invoice in date_payments_due(dynamodb, table, at).await {
         let payments = invoice["payments"]["L"].as_array().into_iter().flatten().enumerate();
-        let failed = payments.filter(|(_, it)| it["M"]["provider"]["M"]["refundFailedAt"].is_object());
-        for path in failed.map(|(place, _)| format!("payments[{place}].provider.refundFailedAt")) {
+        let failed = payments.filter(|(_, it)| it["M"]["provider"]["M"]["failedAt"].is_object());
+        for path in failed.map(|(place, _)| format!("payments[{place}].provider.failedAt")) {
             let update = json!({
                 "TableName": table,
                 "Key": { "PK": invoice["PK"], "SK": invoice["SK"] },

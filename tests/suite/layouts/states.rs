@@ -161,7 +161,7 @@ fn credit(payment: &mut Payment) {
                 provider.refused = Some("charge_disputed".to_owned());
                 provider.held.dispute = Some(Dispute::Lost);
                 (provider.held.failed, provider.held.disputed) = (1, 2);
-                provider.refund_failed_at = Some(Timestamp::EPOCH);
+                provider.failed_at = Some(Timestamp::EPOCH);
             } else {
                 (card.written_off, card.written_off_disputed) = (2, 1);
                 card.refunds = vec![Transfer { reference: "refund-1".to_owned(), amount: 50 }];

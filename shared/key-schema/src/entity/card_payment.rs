@@ -234,15 +234,13 @@ impl CardPayment {
         let mut next = self.clone();
         let Some(provider) = &mut next.provider else { return next };
         if provider.refund <= newest {
-            (provider.refund, provider.refunding, provider.refund_failed_at) = (newest, 0, None);
+            (provider.refund, provider.refunding, provider.failed_at) = (newest, 0, None);
         }
-        let before = std::mem::replace(&mut provider.held, held);
-        if before != held {
-            provider.looks = provider.looks.wrapping_add(1);
+        if provider.may_ask_again(held) {
+            (provider.refused, provider.failed_at) = (None, None);
         }
-        let is_won = held.dispute == Some(Dispute::Won) && before.dispute != held.dispute;
-        if is_won || before.progress != held.progress || provider.is_unknown() {
-            provider.refused = None;
+        if provider.held != held {
+            (provider.held, provider.looks) = (held, provider.looks.wrapping_add(1));
         }
         let back = (next.written_off_disputed - held.disputed).max(0);
         next.written_off -= back;
@@ -259,21 +257,28 @@ impl CardPayment {
 
     /// Whether the provider failed at the refund that is under way.
     pub fn refund_has_failed(&self) -> bool {
-        self.provider.as_ref().is_some_and(|provider| provider.refund_failed_at.is_some())
+        self.provider.as_ref().is_some_and(|provider| provider.failed_at.is_some())
     }
 
     /// The payment after the provider did not carry out this command. With a `code` it refuses for good: of a refund or a
     /// capture, staff decide. Without one it failed. A refund that failed may be made all the same: see
-    /// [`renumbered`](Self::renumbered).
+    /// [`renumbered`](Self::renumbered). If the provider has not known the payment for as long as an authorization can
+    /// last ([`RESERVED_FOR`](ProviderPayment::RESERVED_FOR)), nothing is reserved any more.
     #[must_use]
     pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();
         let Some(provider) = next.provider.as_mut().filter(|_| self.command() == Some(command)) else { return next };
         match (command, code) {
             (_, Some(code)) => {
+                let since = provider.failed_at.filter(|_| provider.is_unknown());
+                let is_unknown = code == ProviderPayment::UNKNOWN;
+                if since.is_some_and(|since| since <= now.minus_seconds(ProviderPayment::RESERVED_FOR)) {
+                    provider.held = Held::of(Progress::Released);
+                }
                 (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
+                provider.failed_at = since.or(Some(now)).filter(|_| is_unknown);
             }
-            (Command::Refund { .. }, None) => provider.refund_failed_at = Some(now),
+            (Command::Refund { .. }, None) => provider.failed_at = Some(now),
             _ => {}
         }
         next.with_next_refund()
@@ -284,9 +289,9 @@ impl CardPayment {
     #[must_use]
     pub fn renumbered(mut self, now: Timestamp) -> Self {
         if let Some(provider) = &mut self.provider
-            && provider.refund_failed_at.is_some_and(|at| at <= now.minus_seconds(Self::SURE_AFTER))
+            && provider.failed_at.is_some_and(|at| at <= now.minus_seconds(Self::SURE_AFTER))
         {
-            (provider.refunding, provider.refund_failed_at) = (0, None);
+            (provider.refunding, provider.failed_at) = (0, None);
         }
         self.with_next_refund()
     }

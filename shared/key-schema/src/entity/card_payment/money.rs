@@ -140,7 +140,7 @@ impl CardPayment {
             && provider.refunding == 0
             && amount > 0
         {
-            (provider.refund, provider.refunding, provider.refund_failed_at) = (provider.refund + 1, amount, None);
+            (provider.refund, provider.refunding, provider.failed_at) = (provider.refund + 1, amount, None);
         }
         self
     }

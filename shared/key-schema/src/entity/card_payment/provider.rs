@@ -33,9 +33,10 @@ pub struct ProviderPayment {
     /// The amount of the refund that is under way, in minor units. Zero if none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunding: i64,
-    /// When the provider last failed at the refund that is under way. It may be carried out all the same.
+    /// When the provider last failed at the refund that is under way: it may be carried out all the same. Or when it
+    /// first did not know the payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refund_failed_at: Option<Timestamp>,
+    pub failed_at: Option<Timestamp>,
     /// The provider's code for why it refuses, for good, to refund what is due, or to capture. Staff have to do
     /// something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +142,12 @@ impl ProviderPayment {
     /// Till's own code for a payment that the provider does not know, or that has another amount there.
     pub const UNKNOWN: &str = "not_its_payment";
 
+    /// The provider's code for a charge that the customer's bank disputes.
+    const DISPUTED: &str = "charge_disputed";
+
+    /// The bank has released what it reserved so many seconds ago. Stripe's longest authorizations end after 30 days.
+    pub const RESERVED_FOR: u32 = 31 * 24 * 60 * 60;
+
     /// The payment of an intent that the customer has not paid yet.
     pub fn new(intent: IntentId, attempt: u32) -> Self {
         Self {
@@ -151,7 +158,7 @@ impl ProviderPayment {
             awaits_capture: false,
             refund: 0,
             refunding: 0,
-            refund_failed_at: None,
+            failed_at: None,
             refused: None,
             looks: 0,
             held: Held::NOTHING,
@@ -178,6 +185,16 @@ impl ProviderPayment {
         self.refused.as_deref() == Some(Self::UNKNOWN)
     }
 
+    /// Whether the reason of a refusal is gone by this look, so that the provider is asked again. What staff may have
+    /// refunded meanwhile stays theirs.
+    pub(super) fn may_ask_again(&self, held: Held) -> bool {
+        let was_disputed = self.is_disputed() && self.refused.as_deref() == Some(Self::DISPUTED);
+        let is_unpaid = held.progress != Progress::Captured;
+        self.held.progress != held.progress
+            || (was_disputed && held.dispute == Some(Dispute::Won))
+            || (is_unpaid && self.is_unknown())
+    }
+
     /// Whether the customer's bank and the shop have not settled their dispute.
     pub fn is_disputed(&self) -> bool {
         self.held.dispute == Some(Dispute::Open)
@@ -193,7 +210,7 @@ impl ProviderPayment {
             awaits_capture,
             refund,
             refunding,
-            refund_failed_at,
+            failed_at,
             refused,
             looks,
             held,
@@ -207,7 +224,7 @@ impl ProviderPayment {
             awaits_capture: !awaits_capture,
             refund: refund + 1,
             refunding: refunding + 1,
-            refund_failed_at: refund_failed_at.is_none().then_some(Timestamp::EPOCH),
+            failed_at: failed_at.is_none().then_some(Timestamp::EPOCH),
             refused: refused.is_none().then(|| "unlike".to_owned()),
             looks: looks + 1,
             held: Held {

@@ -278,17 +278,36 @@ fn what_the_provider_refuses_for_good_is_staffs() {
     let taken = refused.observed(captured(0), 0).with_credited(400);
     let refund = Command::Refund { number: 1, amount: 400 };
     assert_eq!(taken.command(), Some(refund));
-    let refused = taken.failed(refund, Some("charge_disputed"), Timestamp::EPOCH);
-    for held in [captured(0), captured(100), Held { dispute: Some(Dispute::Lost), ..captured(0) }] {
-        let next = refused.observed(held, 0);
-        assert_eq!((next.command(), next.due_by_staff()), (None, next.due()), "{held:?}");
+    let disputed = |dispute| Held { dispute: Some(dispute), ..captured(0) };
+    // Staff may have refunded it already, whatever is seen later. So the provider never does.
+    for code in ["charge_disputed", ProviderPayment::UNKNOWN] {
+        let refused = taken.failed(refund, Some(code), Timestamp::EPOCH);
+        for held in [captured(0), captured(100), disputed(Dispute::Lost), disputed(Dispute::Won)] {
+            let next = refused.observed(held, 0);
+            assert_eq!((next.command(), next.due_by_staff()), (None, next.due()), "{code} {held:?}");
+        }
     }
-    let won = Held { dispute: Some(Dispute::Won), ..captured(0) };
-    assert_eq!(refused.observed(won, 0).command(), Some(Command::Refund { number: 2, amount: 400 }));
-    // With another key, the provider did not know the payment.
-    let unknown = taken.failed(refund, Some(ProviderPayment::UNKNOWN), Timestamp::EPOCH);
-    assert_eq!((unknown.command(), unknown.due_by_staff()), (None, 400));
-    assert_eq!(unknown.observed(captured(0), 0).command(), Some(Command::Refund { number: 2, amount: 400 }));
+    // Of a charge that the bank disputes, staff were asked for nothing.
+    let open = taken.observed(disputed(Dispute::Open), 0).failed(refund, Some("charge_disputed"), Timestamp::EPOCH);
+    assert_eq!((open.work(), open.due_by_staff()), (Some(Work::Dispute), 0));
+    assert_eq!(open.observed(disputed(Dispute::Won), 0).command(), Some(Command::Refund { number: 2, amount: 400 }));
+}
+
+/// The shop's key is another account's, for a while or for ever.
+#[test]
+fn what_is_reserved_at_a_provider_that_does_not_know_it_is_asked_for_until_the_bank_releases_it() {
+    let reserved = at_provider(true).observed(Held::of(Progress::Authorized), 0);
+    let at = |seconds| Timestamp::EPOCH.plus_seconds(seconds);
+    let unknown =
+        |card: &CardPayment, now| card.failed(card.command().expect("a command"), Some(ProviderPayment::UNKNOWN), now);
+    let capture = unknown(&reserved, at(0));
+    assert_eq!((capture.command(), capture.work()), (None, Some(Work::Missing)));
+    assert_eq!(capture.observed(reserved.held(), 0).command(), reserved.command());
+    let void = unknown(&reserved.cancelled(false), at(0));
+    assert_eq!(unknown(&void, at(ProviderPayment::RESERVED_FOR - 1)), void);
+    assert_eq!((void.command(), void.work()), (Some(Command::Void), Some(Work::Provider)));
+    let ended = unknown(&void, at(ProviderPayment::RESERVED_FOR));
+    assert_eq!((ended.command(), ended.work(), ended.state()), (None, None, PaymentState::Voided));
 }
 
 #[test]
