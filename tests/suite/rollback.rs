@@ -12,19 +12,24 @@ use uuid::Uuid;
 use crate::deployment::stack;
 
 /// Copies the folder of the template to `deployed`, its own arguments to `arguments`, and the release into the stack. The
-/// file `refused` has the status of a stack that CloudFormation does not deploy.
+/// file `refused` has the status of a stack that CloudFormation does not deploy. If there is a file `declined`, somebody
+/// declines the changes.
 const SAM: &str = r#"#!/usr/bin/env bash
 [[ $1 == deploy && $2 == --template-file ]] || exit 1
 stack=$STAND_IN/stacks/$(sed 's/.*--stack-name \([^ ]*\).*/\1/' <<<"$*")
 mkdir -p "$STAND_IN/stacks"
-[[ -f $stack ]] || printf 'TableIs\tcreated\n' >"$stack"
+if [[ -f $STAND_IN/declined ]]; then
+    [[ -f $stack ]] || printf 'StackStatus\tREVIEW_IN_PROGRESS\n' >"$stack"
+    exit
+fi
+grep -qs TableIs "$stack" || printf 'TableIs\tcreated\n' >"$stack"
 if [[ -f $STAND_IN/refused ]]; then
     printf 'StackStatus\t%s\n' "$(<"$STAND_IN/refused")" >>"$stack"
     exit 1
 fi
 rm -rf "$STAND_IN/deployed" && cp -r "$(dirname "$3")" "$STAND_IN/deployed"
 echo "${@:4}" >"$STAND_IN/arguments"
-sed -i '/^Release/d; /^ApiUrl/d' "$stack"
+sed -i '/^Release/d; /^ApiUrl/d; /^StackStatus/d' "$stack"
 printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: "\(.*\)"/\1/p' "$3")" >>"$stack"
 "#;
 
@@ -253,11 +258,26 @@ fn a_later_deployment_that_cloudformation_refuses_leaves_the_former_build() {
     let (checkout, first) = Checkout::deployed();
     let second = checkout.commit("the second release");
     checkout.write("refused", "UPDATE_ROLLBACK_COMPLETE");
-    assert_fails(&checkout.deploy(), "the former build runs");
+    assert_fails(&checkout.deploy(), &format!("CloudFormation deployed nothing: till runs {first}"));
     assert!(!checkout.keeps(&second) && checkout.release() == first);
     checkout.write("refused", "UPDATE_ROLLBACK_FAILED");
     checkout.write("stacks/till", "");
     assert_fails(&checkout.deploy(), "CloudFormation cannot roll back");
+}
+
+#[test]
+fn changes_that_somebody_declines_are_not_kept_as_what_runs() {
+    let checkout = Checkout::create();
+    checkout.write("declined", "");
+    let first = checkout.commit("the first release");
+    assert_fails(&checkout.deploy(), "The changes were declined");
+    assert!(!checkout.keeps(&first));
+    fs::remove_file(checkout.0.join("declined")).expect("a file");
+    assert_eq!(failure(&checkout.deploy()), None, "a first deployment is tried again");
+    checkout.write("declined", "");
+    let second = checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), &format!("The changes were declined: till runs {first}"));
+    assert!(!checkout.keeps(&second));
 }
 
 #[test]
