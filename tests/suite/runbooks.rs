@@ -126,6 +126,30 @@ fn scripts_and_commands_also_run_on_macos() {
     }
 }
 
+/// A rule of the template asks for several parameters or for none of them.
+#[test]
+fn what_a_command_empties_is_emptied_with_what_belongs_to_it() {
+    let template = stack("template.yaml");
+    let (parameters, rules) = (keys(&template["Parameters"]), read("template.yaml"));
+    let all_empty = rules.split("!And\n").skip(1).map(|rest| {
+        let lines = rest.lines().map_while(|line| line.trim().strip_prefix("- !Equals [!Ref "));
+        lines.filter_map(|line| line.strip_suffix(", \"\"]")).collect::<BTreeSet<_>>()
+    });
+    let (groups, mut found) = (all_empty.collect::<Vec<_>>(), 0);
+    for command in commands().iter().flat_map(|block| block.lines()).filter_map(|line| line.strip_prefix(".ci/change "))
+    {
+        let changed: Vec<_> = command.split(' ').filter_map(|word| word.split_once('=')).collect();
+        assert!(changed.iter().all(|(name, _)| parameters.contains(name)), "{command}");
+        let emptied: BTreeSet<_> =
+            changed.iter().filter(|(_, value)| value.is_empty()).map(|(name, _)| *name).collect();
+        for group in groups.iter().filter(|group| !group.is_disjoint(&emptied)) {
+            assert!(group.is_subset(&emptied), "{command} leaves some of {group:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 0);
+}
+
 /// An account has one OpenID Connect provider of GitHub, whichever stage made it.
 #[test]
 fn every_stage_uses_the_provider_that_the_account_has() {
