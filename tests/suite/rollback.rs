@@ -185,6 +185,15 @@ fn single_calls_of_aws_may_fail_and_those_that_fail_again_are_told() {
         assert!(!checkout.keeps(&fourth) && checkout.release() == fourth, "{call}");
         assert_fails(&checkout.deploy(), "Nothing was deployed");
     }
+    let (checkout, first) = Checkout::deployed();
+    let copies = |count: usize| checkout.write("broken", &"s3 cp\n".repeat(count));
+    copies(2);
+    checkout.commit("it answers 500");
+    assert_fails(&checkout.deploy(), "The build that ran before is deployed again");
+    assert_eq!(checkout.release(), first);
+    copies(99);
+    checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), "cannot be kept as s3://bucket/deployed/till.tar.gz");
 }
 
 /// No function answers, and alarms of the closed shop go off.
