@@ -71,7 +71,9 @@ impl Bus {
                 .collect(),
             Err(error) => {
                 let cause = lambda::chain(&error);
-                entries.iter().for_each(|entry| entry.tell(|_| warn!(cause, "EventBridge did not answer")));
+                for entry in entries {
+                    entry.tell(|_| warn!(cause, "EventBridge did not answer"));
+                }
                 vec![false; entries.len()]
             }
         }
