@@ -15,9 +15,8 @@ def refused(built):
     """What MiniStack refuses is taken out of the built copies of the two stacks inside. Tells what it was."""
     watch, sign_in = (built / name / "template.yaml" for name in ("Operations", "SignIn"))
     operations, users = yaml_parse(watch.read_text()), yaml_parse(sign_in.read_text())
-    # An alarm over an expression.
-    alarms = [name for name, one in operations["Resources"].items() if is_over_an_expression(one)]
-    for name in alarms:
+    unknown = [name for name, one in operations["Resources"].items() if is_unknown_there(one)]
+    for name in unknown:
         del operations["Resources"][name]
     # This attribute is missing in MiniStack, but not the one that it is derived from.
     issuer = users["Outputs"]["Issuer"]
@@ -26,11 +25,13 @@ def refused(built):
         issuer["Value"] = {"Fn::Sub": "https://${Users.ProviderName}"}
     watch.write_text(yaml_dump(operations))
     sign_in.write_text(yaml_dump(users))
-    return alarms + ["ProviderURL"] * is_unknown
+    return unknown + ["ProviderURL"] * is_unknown
 
 
-def is_over_an_expression(resource):
-    return resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
+def is_unknown_there(resource):
+    """An alarm over an expression, or a saved query."""
+    is_over_an_expression = resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
+    return is_over_an_expression or resource["Type"] == "AWS::Logs::QueryDefinition"
 
 
 def lost_attributes(built):

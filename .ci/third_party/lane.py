@@ -105,6 +105,7 @@ def where(aws, stack):
     api = aws.client("apigatewayv2").get_api(ApiId=stack.ids["Api"])
     return {
         "TILL_API_URL": api["ApiEndpoint"],
+        "TILL_GATEWAY": "names-no-requests",
         "TILL_WRITE_QUEUE_ARN": stack.outputs["WriteQueueArn"],
         "TILL_DEAD_LETTERS_ARN": stack.outputs["DeadLettersArn"],
     }

@@ -43,6 +43,7 @@ impl Audited {
         let [line] = &lines[..] else { panic!("{name}: {lines:?}") };
         assert_eq!((&line["audit"], &line["status"]), (&json!(AUDIT_MARK), &json!(status)), "{name}");
         assert_eq!(line["request_id"], event["requestContext"]["requestId"], "{name}");
+        assert!(line["level"].is_null(), "a level of Lambda, which keeps the line, is none of a laptop: {line}");
         assert_eq!(json!(format!("{} {}", text(&line["method"]), text(&line["path"]))), event["routeKey"], "{name}");
         line.clone()
     }

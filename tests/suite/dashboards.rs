@@ -113,6 +113,21 @@ fn the_dashboard_of_a_migration_shows_of_each_table_what_the_shops_own_shows_of_
     }
 }
 
+/// Lines of functions and those of Lambda have the id in different fields.
+#[test]
+fn ready_queries_find_what_those_of_the_page_find() {
+    let (operations, page) = (stack("stacks/operations.yaml"), read("docs/alarms.md"));
+    let filter = |name: &str| {
+        let query = operations["Resources"][name]["Properties"]["QueryString"].as_str().expect("a query");
+        query.split(" | ").find(|part| part.starts_with("filter ")).expect("a filter").to_owned()
+    };
+    for (name, id) in [("FollowAnOrder", "ORDER"), ("FollowARequest", "REQUEST")] {
+        let wanted = filter(name).replace("ID", id);
+        assert!(page.contains(&format!("| {wanted} |")), "docs/alarms.md has no query with {wanted}");
+    }
+    assert!(filter("FollowARequest").contains("record.requestId"));
+}
+
 /// `repair-copies` reports the phase as a number.
 #[test]
 fn the_phases_on_the_dashboard_are_those_of_a_migration() {

@@ -33,6 +33,7 @@ esac
 /// A stack that keeps the parameters that it is updated with.
 const STACK: &str = r#"#!/bin/sh
 case "$*" in
+    'cloudformation describe-stacks --stack-name till-trial '*.StackStatus) cat "$STAND_IN/status" ;;
     'cloudformation describe-stacks --stack-name till-trial '*)
         printf 'Shop\topen\nCallbackUrls\thttp://a/\nTableIs\tcreated\nSeller\t\n'
         ;;
@@ -51,6 +52,7 @@ impl Checkout {
         checkout.write(script, &read(script));
         checkout.write("samconfig.toml", &read("samconfig.toml"));
         checkout.write("bin/aws", aws);
+        checkout.write("status", "UPDATE_COMPLETE");
         for tool in ["cargo", "cargo-lambda", "sam", "jq", "curl", "openssl", "git"] {
             checkout.write(&format!("bin/{tool}"), "#!/bin/sh\n");
         }
@@ -160,6 +162,18 @@ fn a_change_that_changes_nothing_or_fails_is_told() {
     for argument in ["Shoop=closed", "=closed", "closed"] {
         assert!(!run(argument).status.success() && !checkout.0.join("changed").exists(), "{argument}");
     }
+    for (status, advice) in [
+        ("UPDATE_IN_PROGRESS", "Close the shop"),
+        ("UPDATE_ROLLBACK_IN_PROGRESS", "try again"),
+        ("UPDATE_ROLLBACK_FAILED", "CloudFormation cannot roll back"),
+    ] {
+        checkout.write("status", status);
+        let done = run("Shop=closed");
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(told.contains(status) && told.contains(advice) && !checkout.0.join("changed").exists(), "{told}");
+        assert!(!done.status.success());
+    }
+    checkout.write("status", "UPDATE_ROLLBACK_COMPLETE");
     checkout.write("fails", "");
-    assert!(!run("Shop=closed").status.success());
+    assert!(!run("Shop=closed").status.success() && checkout.0.join("changed").exists());
 }

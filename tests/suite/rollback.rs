@@ -1,198 +1,16 @@
 //! `.ci/pack` and `.ci/deploy`, with stand-ins for `sam`, `aws` and `curl`: what the pipeline does with each deployment that
 //! fails, and that a build which was deployed is deployed by its commit again.
 
-use std::fs::{self, Permissions};
+mod checkout;
+
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use shop::read;
-use uuid::Uuid;
 
+use self::checkout::{Checkout, OLD_SORROW, failure, text};
 use crate::deployment::stack;
-
-/// Copies the folder of the template to `deployed`, its own arguments to `arguments`, and the release into the stack. The
-/// file `refused` has the status of a stack that CloudFormation does not deploy.
-const SAM: &str = r#"#!/usr/bin/env bash
-[[ $1 == deploy && $2 == --template-file ]] || exit 1
-stack=$STAND_IN/stacks/$(sed 's/.*--stack-name \([^ ]*\).*/\1/' <<<"$*")
-mkdir -p "$STAND_IN/stacks"
-[[ -f $stack ]] || printf 'TableIs\tcreated\n' >"$stack"
-if [[ -f $STAND_IN/refused ]]; then
-    printf 'StackStatus\t%s\n' "$(<"$STAND_IN/refused")" >>"$stack"
-    exit 1
-fi
-rm -rf "$STAND_IN/deployed" && cp -r "$(dirname "$3")" "$STAND_IN/deployed"
-echo "${@:4}" >"$STAND_IN/arguments"
-sed -i '/^Release/d; /^ApiUrl/d' "$stack"
-printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: "\(.*\)"/\1/p' "$3")" >>"$stack"
-"#;
-
-/// A bucket, and stacks with their parameters and outputs. Each has an alarm, and a stack with two more.
-const AWS: &str = r#"#!/usr/bin/env bash
-case "$*" in
-    "s3 cp --no-progress s3://"*) cp "$STAND_IN/${4#s3://}" "$5" ;;
-    "s3 cp --no-progress "*" s3://"*) mkdir -p "$(dirname "$STAND_IN/${5#s3://}")" && cp "$4" "$STAND_IN/${5#s3://}" ;;
-    "cloudformation describe-stacks --stack-name "*)
-        [[ -f $STAND_IN/stacks/$4 ]] || { echo "Stack with id $4 does not exist" >&2; exit 254; }
-        cat "$STAND_IN/stacks/$4"
-        ;;
-    "cloudformation list-stack-resources --stack-name "*-Operations-A" "*)
-        printf "AWS::CloudWatch::Alarm\t$4-%s\n" OldSorrow RequestsFail
-        ;;
-    "cloudformation list-stack-resources --stack-name "*)
-        printf "AWS::CloudWatch::Alarm\t$4-Own\nAWS::CloudFormation::Stack\t$4-Operations-A\n"
-        ;;
-    "cloudwatch describe-alarms "*" --alarm-names "*)
-        for name in ${*#* --alarm-names }; do
-            grep --line-regexp "$name" "$STAND_IN/alarms"
-        done
-        true
-        ;;
-    *) exit 1 ;;
-esac
-"#;
-
-/// The API of the stack. A program that says so answers 500, or forgets the authorization. A closed shop answers 503.
-const CURL: &str = r#"#!/usr/bin/env bash
-program=$(<"$STAND_IN/deployed/ListOrders/bootstrap")
-case "${@: -1}" in
-    https://api/flagged-orders) [[ $program == *everybody* ]] && echo 200 || echo 401 ;;
-    *) [[ $program != *500* ]] && ! grep -qs closed "$STAND_IN"/stacks/* && echo '{"items":[]}' ;;
-esac
-"#;
-
-/// A minute, in which the alarms change to those of the file `later`.
-const SLEEP: &str = r#"#!/usr/bin/env bash
-[[ $1 == 60 ]] && cp "$STAND_IN/later" "$STAND_IN/alarms"
-"#;
-
-const OLD_SORROW: &str = "till-Operations-A-OldSorrow\n";
-
-/// A checkout, and the stand-ins.
-struct Checkout(PathBuf);
-
-impl Checkout {
-    fn create() -> Self {
-        let folder = std::env::temp_dir().join(format!("till-deploy-{}", Uuid::new_v4()));
-        let checkout = Self(folder);
-        for file in [".ci/deploy", ".ci/pack", "samconfig.toml"] {
-            checkout.write(file, &read(file));
-        }
-        for (name, program) in [("sam", SAM), ("aws", AWS), ("curl", CURL), ("sleep", SLEEP)] {
-            checkout.write(&format!("bin/{name}"), program);
-        }
-        for alarms in ["alarms", "later"] {
-            checkout.write(alarms, OLD_SORROW);
-        }
-        checkout.write(".gitignore", "*");
-        checkout.git(&["init", "--quiet"]);
-        checkout
-    }
-
-    /// A checkout whose first release is deployed.
-    fn deployed() -> (Self, String) {
-        let checkout = Self::create();
-        let first = checkout.commit("the first release");
-        assert_eq!(failure(&checkout.deploy()), None);
-        (checkout, first)
-    }
-
-    /// Makes a commit and its build. Returns the commit.
-    fn commit(&self, program: &str) -> String {
-        self.write(
-            ".aws-sam/build/template.yaml",
-            "Globals:\n    RELEASE: unpacked\nOutputs:\n  Release:\n    Value: unpacked\n",
-        );
-        self.write(".aws-sam/build/State/template.yaml", "Resources: {}");
-        for function in ["GetOrder", "ListOrders"] {
-            self.write(&format!(".aws-sam/build/{function}/bootstrap"), program);
-        }
-        self.write(".aws-sam/build/PlaceOrder/bootstrap", "another program");
-        let somebody = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
-        self.git(&[&somebody[..], &["commit", "--quiet", "--allow-empty", "--message", program]].concat());
-        self.git(&["rev-parse", "HEAD"])
-    }
-
-    /// A file that may be executed.
-    fn write(&self, file: &str, text: &str) {
-        let path = self.0.join(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("it is created");
-        fs::write(&path, text).expect("it is written");
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it may be executed");
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let done = Command::new("git").arg("-C").arg(&self.0).args(arguments).output().expect("git runs");
-        assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).expect("a text").trim().to_owned()
-    }
-
-    /// Packs the build, and deploys it to production.
-    fn deploy(&self) -> Output {
-        self.deploy_to("default")
-    }
-
-    /// Packs the build, and deploys it to a stage.
-    fn deploy_to(&self, stage: &str) -> Output {
-        let archive = self.0.join("build.tar.gz");
-        let pack = Command::new(self.0.join(".ci/pack")).arg(&archive).output().expect("it runs");
-        assert!(pack.status.success(), "{}", String::from_utf8_lossy(&pack.stderr));
-        self.run(archive.to_str().expect("a text"), stage)
-    }
-
-    /// Deploys what is kept under the commit.
-    fn roll_back(&self, commit: &str) -> Output {
-        self.run(commit, "default")
-    }
-
-    fn run(&self, build: &str, stage: &str) -> Output {
-        let path = std::env::var("PATH").expect("a path");
-        let mut deploy = Command::new(self.0.join(".ci/deploy"));
-        deploy.arg(build).env("PATH", format!("{}:{path}", self.0.join("bin").display()));
-        deploy.env("STAND_IN", &self.0).env("ARTIFACTS_BUCKET", "bucket").env("CI", "true");
-        deploy.env("WATCH_MINUTES", "2").env("STAGE", stage);
-        deploy.env_remove("ARCHITECTURE").env_remove("CLOUDFORMATION_ROLE");
-        deploy.output().expect("it runs")
-    }
-
-    /// Changes a parameter or an output of the stack of production.
-    fn set(&self, name: &str, value: &str) {
-        let (file, own) = ("stacks/till", format!("{name}\t"));
-        let stack = text(&self.0.join(file));
-        let others: String = stack.split_inclusive('\n').filter(|line| !line.starts_with(&own)).collect();
-        self.write(file, &format!("{others}{own}{value}\n"));
-    }
-
-    fn program(&self) -> String {
-        text(&self.0.join("deployed/ListOrders/bootstrap"))
-    }
-
-    /// What the stack says that runs.
-    fn release(&self) -> String {
-        let stack = text(&self.0.join("stacks/till"));
-        stack.lines().find_map(|line| line.strip_prefix("Release\t")).expect("an output").to_owned()
-    }
-
-    fn keeps(&self, commit: &str) -> bool {
-        self.0.join(format!("bucket/builds/{commit}-arm64.tar.gz")).is_file()
-    }
-}
-
-impl Drop for Checkout {
-    fn drop(&mut self) {
-        _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(file: &Path) -> String {
-    fs::read_to_string(file).expect("a file")
-}
-
-/// What the script complains about, if it fails.
-fn failure(done: &Output) -> Option<String> {
-    (!done.status.success()).then(|| String::from_utf8_lossy(&done.stderr).into_owned())
-}
 
 #[track_caller]
 fn assert_fails(done: &Output, complaint: &str) {
@@ -253,11 +71,26 @@ fn a_later_deployment_that_cloudformation_refuses_leaves_the_former_build() {
     let (checkout, first) = Checkout::deployed();
     let second = checkout.commit("the second release");
     checkout.write("refused", "UPDATE_ROLLBACK_COMPLETE");
-    assert_fails(&checkout.deploy(), "the former build runs");
+    assert_fails(&checkout.deploy(), &format!("CloudFormation deployed nothing: till runs {first}"));
     assert!(!checkout.keeps(&second) && checkout.release() == first);
     checkout.write("refused", "UPDATE_ROLLBACK_FAILED");
     checkout.write("stacks/till", "");
     assert_fails(&checkout.deploy(), "CloudFormation cannot roll back");
+}
+
+#[test]
+fn changes_that_somebody_declines_are_not_kept_as_what_runs() {
+    let checkout = Checkout::create();
+    checkout.write("declined", "");
+    let first = checkout.commit("the first release");
+    assert_fails(&checkout.deploy(), "The changes were declined");
+    assert!(!checkout.keeps(&first));
+    fs::remove_file(checkout.0.join("declined")).expect("a file");
+    assert_eq!(failure(&checkout.deploy()), None, "a first deployment is tried again");
+    checkout.write("declined", "");
+    let second = checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), &format!("The changes were declined: till runs {first}"));
+    assert!(!checkout.keeps(&second));
 }
 
 #[test]
@@ -290,6 +123,77 @@ fn an_alarm_of_another_stage_rolls_nothing_back() {
     checkout.write("later", &format!("{OLD_SORROW}till-staging-Operations-A-RequestsFail\ntill-staging-Own\n"));
     assert_eq!(failure(&checkout.deploy()), None);
     assert!(checkout.keeps(&second) && checkout.release() == second);
+}
+
+/// The operator has a reason, and alarms of the closed shop go off.
+#[test]
+fn a_build_is_left_alone_if_somebody_changes_the_stack_while_its_alarms_are_watched() {
+    for meanwhile in [r"Shop\tclosed", r"StackStatus\tUPDATE_IN_PROGRESS", r"Changed\tnow"] {
+        let (checkout, _) = Checkout::deployed();
+        checkout.write("later", &format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"));
+        checkout.write("meanwhile", &format!("printf '{meanwhile}\n' >>\"$STAND_IN/stacks/till\""));
+        let second = checkout.commit("the second release");
+        assert_eq!(failure(&checkout.deploy()), None, "{meanwhile}");
+        assert!(checkout.keeps(&second) && checkout.release() == second, "{meanwhile}");
+    }
+}
+
+/// The gateway answers as before, so only the closed functions do not.
+#[test]
+fn a_build_that_does_not_answer_because_somebody_closes_the_shop_is_left_alone() {
+    let (checkout, _) = Checkout::deployed();
+    checkout.write("at-once", "printf 'Shop\\tclosed\\n' >>\"$STAND_IN/stacks/till\"");
+    let second = checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), "Somebody changed till meanwhile");
+    assert!(!checkout.keeps(&second) && checkout.release() == second);
+}
+
+#[test]
+fn a_stack_that_somebody_changes_is_not_deployed_to() {
+    let (checkout, first) = Checkout::deployed();
+    checkout.set("StackStatus", "UPDATE_IN_PROGRESS");
+    checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), "Somebody changes till (UPDATE_IN_PROGRESS)");
+    checkout.set("StackStatus", "UPDATE_COMPLETE");
+    checkout.write("refused", "UPDATE_IN_PROGRESS");
+    assert_fails(&checkout.deploy(), "till is in UPDATE_IN_PROGRESS: wait");
+    assert_eq!(checkout.release(), first);
+}
+
+#[test]
+fn single_calls_of_aws_may_fail_and_those_that_fail_again_are_told() {
+    let calls = ["cloudformation describe-stacks", "cloudformation list-stack-resources", "cloudwatch describe-alarms"];
+    for call in calls {
+        let (checkout, _) = Checkout::deployed();
+        // Each minute, one call fails twice.
+        checkout.write("broken", &format!("{call}\n"));
+        checkout.write("meanwhile", &format!("printf '{call}\n{call}\n' >\"$STAND_IN/broken\""));
+        let second = checkout.commit("the second release");
+        assert_eq!(failure(&checkout.deploy()), None, "{call}");
+        assert!(checkout.keeps(&second));
+
+        checkout.write("later", &format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"));
+        checkout.commit("the third release");
+        assert_fails(&checkout.deploy(), "RequestsFail");
+        assert_eq!(checkout.release(), second, "{call}");
+        checkout.write("alarms", OLD_SORROW);
+
+        checkout.write("meanwhile", &format!("yes '{call}' | head -99 >\"$STAND_IN/broken\""));
+        let fourth = checkout.commit("the fourth release");
+        let done = checkout.deploy();
+        assert_fails(&done, "the new build is neither checked nor kept");
+        assert!(!checkout.keeps(&fourth) && checkout.release() == fourth, "{call}");
+        assert_fails(&checkout.deploy(), "Nothing was deployed");
+    }
+    let (checkout, first) = Checkout::deployed();
+    let copies = |count: usize| checkout.write("broken", &"s3 cp\n".repeat(count));
+    copies(2);
+    checkout.commit("it answers 500");
+    assert_fails(&checkout.deploy(), "The build that ran before is deployed again");
+    assert_eq!(checkout.release(), first);
+    copies(99);
+    checkout.commit("the second release");
+    assert_fails(&checkout.deploy(), "cannot be kept as s3://bucket/deployed/till.tar.gz");
 }
 
 /// No function answers, and alarms of the closed shop go off.

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use shop::read;
+use yaml_serde::Value as Yaml;
 
 use crate::deployment::{ALARMING, alarms, keys, stack};
 
@@ -13,21 +14,29 @@ use crate::deployment::{ALARMING, alarms, keys, stack};
 const PAGES: [&str; 5] =
     ["docs/deploying.md", "docs/upgrading.md", "docs/running.md", "docs/alarms.md", "docs/restoring.md"];
 
-/// The indented code blocks of the pages, without those in lists.
+/// The scripts that a person starts at a laptop.
+const SCRIPTS: [&str; 6] = [".ci/change", ".ci/deploy", ".ci/pack", ".ci/preflight", ".ci/restore-table", ".ci/story"];
+
+/// The indented code blocks of the pages, also those in lists.
 fn commands() -> Vec<String> {
-    let (text, mut blocks, mut is_block) = (PAGES.map(read).join("\n"), Vec::<String>::new(), false);
+    let (text, mut blocks, mut open) = (PAGES.map(read).join("\n\n"), Vec::<String>::new(), None);
+    let mut above = "";
     for line in text.lines() {
-        match line.strip_prefix("    ").filter(|rest| is_block || !rest.starts_with(' ')) {
-            Some(rest) if is_block => {
+        let indent = line.len() - line.trim_start().len();
+        match open {
+            Some(first) if indent >= first => {
                 let block = blocks.last_mut().expect("it was begun");
-                *block = format!("{block}\n{rest}");
+                *block = format!("{block}\n{}", &line[first..]);
             }
-            Some(rest) => blocks.push(rest.to_owned()),
-            None => {}
+            _ if indent >= 4 && above.is_empty() => {
+                blocks.push(line.trim_start().to_owned());
+                open = Some(indent);
+            }
+            _ => open = None,
         }
-        is_block = line.starts_with("    ");
+        above = line;
     }
-    assert!(blocks.len() > 10, "{blocks:#?}");
+    assert!(blocks.len() > 50, "{blocks:#?}");
     blocks
 }
 
@@ -73,6 +82,85 @@ fn no_command_undoes_a_rule_of_its_page() {
         text.lines().filter(|line| line.starts_with(' ') && line.contains("sam deploy")).collect();
     assert!(deployments.len() > 1);
     assert_eq!(deployments.into_iter().filter(undoing).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+/// What a command finds by the beginning of a name belongs to its stack, and to no other one. Vaults have one name in all.
+#[test]
+fn no_command_finds_resources_of_another_stack() {
+    let template = stack("template.yaml");
+    let nested = |of: &str| {
+        let is_nested = |one: &Yaml| one["Type"] == "AWS::CloudFormation::Stack";
+        let all = template["Resources"].as_mapping().expect("resources").iter().filter(|(_, one)| is_nested(one));
+        all.map(|(name, _)| format!("{of}-{}-1Q2W3E", name.as_str().expect("a text"))).collect::<Vec<_>>()
+    };
+    let others = ["till-staging", "till-2", "tills"].map(nested).concat();
+    let scripts = SCRIPTS.iter().map(|name| read(name));
+    let text = scripts.chain(PAGES.map(read)).collect::<Vec<_>>().join("\n").replace("$STACK", "till");
+    let mut found = 0;
+    for line in text.lines() {
+        let of_functions = line.split("starts_with(").skip(1).filter_map(|rest| rest.split('\'').nth(1));
+        let of_options = line.split("-prefix ").skip(1).filter_map(|rest| rest.split(' ').next());
+        for prefix in of_functions.chain(of_options).map(|prefix| prefix.trim_matches('"')) {
+            found += 1;
+            let other = others.iter().find(|other| other.starts_with(prefix));
+            assert_eq!(other, None, "{line} also finds what another stack has");
+            let is_own = prefix == "till-backups-" || nested("till").iter().any(|own| own.starts_with(prefix));
+            assert!(is_own, "{line} does not find what the stack $STACK has");
+        }
+    }
+    assert!(found >= 5, "{found}");
+    let fixed = read("docs/deploying.md").lines().filter(|line| line.contains("'till-State")).count();
+    assert_eq!(fixed, 0, "the stack is $STACK");
+}
+
+/// macOS lacks these, or an older one does. The script that restores says which Bash it needs.
+#[test]
+fn scripts_and_commands_also_run_on_macos() {
+    for name in SCRIPTS.iter().chain(&PAGES) {
+        let text = read(name);
+        for lacking in
+            ["sha256sum", "realpath", "readlink -f", "xargs -r", "sed -i", "date -d", "grep -P", "mapfile", "stat -c"]
+        {
+            assert!(!text.contains(lacking), "{name}: {lacking}");
+        }
+    }
+}
+
+/// A rule of the template asks for several parameters or for none of them.
+#[test]
+fn what_a_command_empties_is_emptied_with_what_belongs_to_it() {
+    let template = stack("template.yaml");
+    let (parameters, rules) = (keys(&template["Parameters"]), read("template.yaml"));
+    let all_empty = rules.split("!And\n").skip(1).map(|rest| {
+        let lines = rest.lines().map_while(|line| line.trim().strip_prefix("- !Equals [!Ref "));
+        lines.filter_map(|line| line.strip_suffix(", \"\"]")).collect::<BTreeSet<_>>()
+    });
+    let (groups, mut found) = (all_empty.collect::<Vec<_>>(), 0);
+    for command in commands().iter().flat_map(|block| block.lines()).filter_map(|line| line.strip_prefix(".ci/change "))
+    {
+        let changed: Vec<_> = command.split(' ').filter_map(|word| word.split_once('=')).collect();
+        assert!(changed.iter().all(|(name, _)| parameters.contains(name)), "{command}");
+        let emptied: BTreeSet<_> =
+            changed.iter().filter(|(_, value)| value.is_empty()).map(|(name, _)| *name).collect();
+        for group in groups.iter().filter(|group| !group.is_disjoint(&emptied)) {
+            assert!(group.is_subset(&emptied), "{command} leaves some of {group:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 0);
+}
+
+/// An account has one OpenID Connect provider of GitHub, whichever stage made it.
+#[test]
+fn every_stage_uses_the_provider_that_the_account_has() {
+    let text = read("docs/upgrading.md");
+    let roles: Vec<_> = text.split("--template-file .github/deployer.yaml").skip(1).collect();
+    assert!(roles.len() >= 2);
+    for command in roles {
+        let command = command.split("\n\n").next().expect("a command");
+        assert!(command.contains("\"GitHubProviderArn=$PROVIDER\""), "{command}");
+    }
+    assert_eq!(stack(".github/deployer.yaml")["Resources"]["GitHub"]["DeletionPolicy"], "Retain");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! An order is followed by the log alone: from the request, through the queue, the stream and the bus, to the event, and
 //! back. No line has personal data, or a code that lets somebody do something.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use local::functions;
 use shop::bus::records;
 use shop::events::{event, functions_by_event_time};
@@ -34,6 +36,11 @@ async fn an_order_is_followed_from_its_request_through_queue_and_stream_to_its_e
     shop.drain(&shop.take_messages().await).await;
     let cancelled = ada.post(&format!("/orders/{order}/cancellation"), json!({})).await;
     let cancelling = cancelled.header("apigw-requestid").expect("an id").to_owned();
+    let is_refused = AtomicBool::new(false);
+    shop.bus().fail(move |entry| {
+        let refuses = entry.detail_type == "OrderPlaced" && !is_refused.swap(true, Ordering::Relaxed);
+        refuses.then_some("InternalFailure")
+    });
     publish(json!({ "Records": records(&shop).await })).await.expect("an answer");
 
     let lines = log.take_lines();
@@ -41,6 +48,7 @@ async fn an_order_is_followed_from_its_request_through_queue_and_stream_to_its_e
         ("answered", request.as_str()),
         ("done", &request),
         ("answered", &cancelling),
+        ("EventBridge did not accept an event", &request),
         ("published", &request),
         ("published", &cancelling),
     ];
@@ -48,6 +56,8 @@ async fn an_order_is_followed_from_its_request_through_queue_and_stream_to_its_e
     for line in wanted {
         assert!(found.contains(&line), "{line:?} is not in {found:#?}");
     }
+    let about_events = lines.iter().filter(|line| line["event"].is_string());
+    assert!(about_events.clone().count() >= 3 && about_events.clone().all(|line| line["event_id"].is_string()));
     let events = shop.bus().events();
     let of = |kind: &str| events.iter().find(|event| event["detail-type"] == kind).expect("an event")["detail"].clone();
     assert_eq!(

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use key_schema::value::{CustomerId, ProductId, Timestamp};
+use key_schema::value::{CustomerId, ProductId};
 use lambda::Outcome;
 use serde::Serialize;
 
@@ -32,9 +32,6 @@ pub(crate) struct Audit {
 #[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct Entry<'a> {
-    timestamp: Timestamp,
-    /// Lambda leaves out lines below the deployment's `LogLevel`, and no level is above this one.
-    level: &'static str,
     audit: &'static str,
     request_id: &'a str,
     /// The subject of the token. Absent if the request has no valid token.
@@ -96,8 +93,6 @@ impl Audit {
         let (reply, problem) = (answer.as_ref().ok(), answer.as_ref().err());
         let status = answer.as_ref().map_or_else(|problem| problem.kind().status(), Reply::status);
         lambda::audit(&Entry {
-            timestamp: Timestamp::now(),
-            level: "FATAL",
             audit: AUDIT_MARK,
             request_id,
             by: self.by.as_ref(),

@@ -21,6 +21,7 @@ pub fn audit(entry: &impl Serialize) {
         for (name, value) in trail::fields() {
             line.entry(name).or_insert(value);
         }
+        crate::metrics::keep(line);
     }
     // One call writes the whole line, so that no other line interleaves.
     _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());

@@ -104,18 +104,18 @@ fn line(
     line.extend(measures.iter().map(|(name, measure)| ((*name).to_owned(), json!(measure.value()))));
     line.extend([whose].into_iter().chain(by).map(|(name, value)| (name.to_owned(), json!(value))));
     line.insert("_aws".to_owned(), json!({ "Timestamp": timestamp, "CloudWatchMetrics": [directive] }));
-    // Lambda leaves out lines below the deployment's `LogLevel`, and no level is above this one.
-    line.insert("level".to_owned(), json!("FATAL"));
-    line.insert("timestamp".to_owned(), json!(rfc_3339()));
+    keep(&mut line);
     Value::Object(line)
 }
 
-/// The time now, as Lambda wants it in a line with a level.
-fn rfc_3339() -> String {
-    let mut text = String::new();
+/// Marks a line that Lambda is to keep. Lambda leaves out lines below the deployment's `LogLevel`, and no level is above
+/// this one. It wants a time in a line with a level.
+pub(crate) fn keep(line: &mut Map<String, Value>) {
+    let mut now = String::new();
     // Writing to a text cannot fail.
-    _ = Clock.format_time(&mut Writer::new(&mut text));
-    text
+    _ = Clock.format_time(&mut Writer::new(&mut now));
+    line.insert("level".to_owned(), json!("FATAL"));
+    line.insert("timestamp".to_owned(), json!(now));
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
+use crate::order::request_of;
 use crate::{
     AmountCredited, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue,
     ProductChanged, ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
@@ -129,6 +130,6 @@ fn status_changed(old: &Order, new: &Order) -> Option<OrderStatusChanged> {
         from: old.status,
         to: new.status,
         version: new.version,
-        request_id: new.request_id.clone(),
+        request_id: request_of(old, new),
     })
 }

@@ -19,7 +19,7 @@ event! {
         pub line_count: u8,
         /// The lines, sorted by product id.
         pub lines: Vec<OrderLine>,
-        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
         #[schema(nullable = false)]
         pub request_id: Option<String>,
@@ -33,7 +33,7 @@ event! {
         pub to: OrderStatus,
         /// The order's version after the change. A later change has a greater version.
         pub version: u64,
-        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
         #[schema(nullable = false)]
         pub request_id: Option<String>,
@@ -49,7 +49,7 @@ event! {
         pub amount: Money,
         /// The order's version after the change. A later change has a greater version.
         pub version: u64,
-        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
         #[schema(nullable = false)]
         pub request_id: Option<String>,
@@ -73,7 +73,7 @@ event! {
         /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the
         /// details.
         pub reason: String,
-        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
         #[schema(nullable = false)]
         pub request_id: Option<String>,
@@ -88,11 +88,17 @@ event! {
         pub reason: Option<String>,
         /// The order's version after the change.
         pub version: u64,
-        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a schedule. Absent if it
+        /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
         #[schema(nullable = false)]
         pub request_id: Option<String>,
     }
+}
+
+/// The request that made this change of an order. A writer that does not know the attribute, such as a person, leaves the
+/// id of an earlier change.
+pub(crate) fn request_of(before: &Order, after: &Order) -> Option<String> {
+    after.request_id.clone().filter(|_| before.request_id != after.request_id)
 }
 
 impl AmountCredited {
@@ -108,7 +114,7 @@ impl AmountCredited {
             amount: Money::nearest(newest.amount, after.total.currency()),
             reason: newest.reason.clone(),
             version: after.version,
-            request_id: after.request_id.clone(),
+            request_id: request_of(before, after),
         })
     }
 }
@@ -136,7 +142,7 @@ impl UnitsCancelled {
             lines,
             amount: Money::nearest(after.credited() - before.credited(), after.total.currency()),
             version: after.version,
-            request_id: after.request_id.clone(),
+            request_id: request_of(before, after),
         })
     }
 }

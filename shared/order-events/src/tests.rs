@@ -39,6 +39,20 @@ fn a_rejection_is_published_without_codes() {
     assert_eq!(event_of(&record("INSERT", Item::default(), queued(None))), None);
 }
 
+/// Each event of a change has the request that made it. A writer that does not know the attribute leaves the former one.
+#[test]
+fn the_request_of_an_earlier_change_is_not_that_of_an_event() {
+    let by = |request: &str, status| Order { request_id: Some(request.to_owned()), status, version: 2, ..order("1") };
+    let before = by("placed", OrderStatus::Pending);
+    for (request, told) in [("paid", Some("paid")), ("placed", None)] {
+        let event = event_of(&record("MODIFY", image(&before), image(&by(request, OrderStatus::Paid))));
+        assert_eq!(event.expect("an event").request_id(), told);
+    }
+    let fewer = with_cancelled(&before, 1);
+    let [event] = &events_of(&record("MODIFY", image(&before), image(&fewer)))[..] else { panic!("one event") };
+    assert_eq!((event.detail_type(), event.request_id()), ("UnitsCancelled", None));
+}
+
 fn waits(position: usize, event: &Event) -> Waiting<'_> {
     Waiting { position, subject: event.subject(), bytes: event.detail().expect("JSON").len() }
 }

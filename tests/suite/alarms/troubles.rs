@@ -140,7 +140,8 @@ alarm 3 ConcurrencyIsNearItsLimit shared=270 claimed=970: 700 are reserved, and 
 quiet 9 ConcurrencyIsNearItsLimit shared=30 claimed=880: 850 are reserved, and 30 of the other 150 are in use
 quiet 2 ConcurrencyIsNearItsLimit shared=990 claimed=990: a rush of ten minutes
 alarm 2 EdgeFails requests=5000 rate=4: the API's domain does not answer CloudFront
-quiet 9 EdgeFails requests=20 rate=10: two of few requests fail
+alarm 2 EdgeFails requests=37 rate=13.51: five of few requests fail
+quiet 9 EdgeFails requests=40 rate=10: four of few requests fail
 quiet 1 EdgeFails rate=90: nearly all fail for five minutes
 alarm 2 EdgeCertificateEnds metric=44: the certificate ends in six weeks
 alarm 4 EdgeCertificateEnds metric=none: the certificate has ended, or is gone

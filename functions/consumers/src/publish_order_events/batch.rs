@@ -8,7 +8,7 @@ use key_schema::entity::{Order, OrderStatus};
 use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::{Money, SequenceNumber, Timestamp};
 use lambda::Measure;
-use order_events::{Draft, Event, OrderPlaced, OrderStatusChanged, PaymentCaptured, Subject, Waiting, drafts_of};
+use order_events::{Draft, Event, OrderPlaced, OrderStatusChanged, PaymentCaptured, Waiting, drafts_of};
 use stream::{Delivered, LostRecords};
 use table::Reader;
 use tracing::{info, warn};
@@ -138,22 +138,16 @@ impl Batch {
     }
 
     pub(crate) fn published(&mut self, position: usize) {
-        if let Some(Unfinished::Ready(Entry { event, .. })) = self.open.remove(&position) {
-            lambda::trail_of_step(|| tell(&event));
+        if let Some(Unfinished::Ready(entry)) = self.open.remove(&position) {
+            entry.tell(count);
             self.finished.published += 1;
         }
     }
 }
 
-/// Writes a line for the event, with the ids by which its request is found, and counts what it says about the shop.
-fn tell(event: &Event) {
-    event.request_id().into_iter().for_each(lambda::note_request);
-    match event.subject() {
-        Subject::Order(order) => lambda::note("order_id", order.as_str()),
-        Subject::Product(product) => lambda::note("product_id", product.as_str()),
-        Subject::Customer(_) => {}
-    }
-    info!(event = event.detail_type(), event_id = event.id().as_str(), "published");
+/// Writes a line for the event, and counts what it says about the shop.
+fn count(event: &Event) {
+    info!("published");
     let count = |name, is_one| (name, Measure::Count(u64::from(is_one)));
     let amount = |name, money: Money| (name, Measure::Amount(u64::try_from(money.amount()).unwrap_or_default()));
     let of_currency = |money: Money, measures: &[_]| {

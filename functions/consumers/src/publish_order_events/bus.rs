@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use lambda::{Client, Environment, Error, FromEnvironment, Misconfigured, Service};
-use order_events::Event;
+use order_events::{Event, Subject};
 use tracing::warn;
 
 /// Publishes events on one bus.
@@ -26,6 +26,22 @@ impl Entry {
     /// An entry for the event of a change that was written at this time, in seconds since 1970.
     pub(crate) fn new(event: Event, written_at: i64) -> Result<Self, Error> {
         Ok(Self { detail: event.detail()?, event, at: DateTime::from_secs(written_at) })
+    }
+
+    /// Writes lines about the event, with the ids by which it and its request are found.
+    pub(crate) fn tell(&self, lines: impl FnOnce(&Event)) {
+        let event = &self.event;
+        lambda::trail_of_step(|| {
+            event.request_id().into_iter().for_each(lambda::note_request);
+            match event.subject() {
+                Subject::Order(order) => lambda::note("order_id", order.as_str()),
+                Subject::Product(product) => lambda::note("product_id", product.as_str()),
+                Subject::Customer(_) => {}
+            }
+            lambda::note("event", event.detail_type());
+            lambda::note("event_id", event.id().as_str());
+            lines(event);
+        });
     }
 }
 
@@ -48,13 +64,16 @@ impl Bus {
                 .map(|(entry, result)| match result.error_code() {
                     None => true,
                     Some(code) => {
-                        warn!(id = entry.event.id().as_str(), code, "EventBridge did not accept an event");
+                        entry.tell(|_| warn!(code, "EventBridge did not accept an event"));
                         false
                     }
                 })
                 .collect(),
             Err(error) => {
-                warn!(cause = lambda::chain(&error), "EventBridge did not answer");
+                let cause = lambda::chain(&error);
+                for entry in entries {
+                    entry.tell(|_| warn!(cause, "EventBridge did not answer"));
+                }
                 vec![false; entries.len()]
             }
         }
