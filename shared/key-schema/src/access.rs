@@ -31,7 +31,7 @@ const CHANGED: &[(&str, &str)] = &[
         "order",
         "GSI1PK allowances cancellation changedAt credits deliveredAt deliveredCount erased hasAddress requestId returnCount returning shipmentCount shipped status version",
     ),
-    ("invoice", "GSI1PK GSI1SK number payments unnumbered"),
+    ("invoice", "GSI1PK GSI1SK number payments unnumbered version"),
     ("invoiceCounter", "EntityType last series"),
     ("orderFlag", "EntityType GSI1PK GSI1SK flaggedAt orderId reason"),
     ("return", "GSI1PK GSI1SK amount closedAt reason refusal restocked status"),
