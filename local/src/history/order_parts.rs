@@ -60,6 +60,7 @@ impl OrderRecord {
             unnumbered: _,
             number,
             payments,
+            version: _,
         } = invoice.clone();
         let mut gift_cards = Vec::new();
         for payment in payments {
@@ -200,7 +201,6 @@ impl ProviderRecord {
             refunding,
             failed_at: _,
             refused,
-            looks: _,
             held,
         } = provider;
         let Held { progress, captured, refunded, failed, disputed, dispute } = held;
@@ -250,7 +250,6 @@ impl ProviderRecord {
             refunding,
             failed_at: None,
             refused,
-            looks: 0,
             held,
         }
     }
@@ -353,5 +352,6 @@ pub(super) fn invoice(record: &OrderRecord) -> Invoice {
         unnumbered: None,
         number: record.invoice_number.clone(),
         payments: record.gift_cards.iter().map(paid).chain(card).collect(),
+        version: 1,
     }
 }

@@ -1,7 +1,9 @@
 //! What a function asks of the table, as data: from it follows what its role allows.
 
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor, value};
-use serde::forward_to_deserialize_any;
+use std::sync::LazyLock;
+
+use utoipa::PartialSchema as _;
+use utoipa::openapi::{Object, RefOr, Schema};
 
 use crate::entity::{Entity as _, Product};
 use crate::layout::{COPIED, Index, Layout};
@@ -31,7 +33,7 @@ const CHANGED: &[(&str, &str)] = &[
         "order",
         "GSI1PK allowances cancellation changedAt credits deliveredAt deliveredCount erased hasAddress requestId returnCount returning shipmentCount shipped status version",
     ),
-    ("invoice", "GSI1PK GSI1SK number payments unnumbered"),
+    ("invoice", "GSI1PK GSI1SK number payments unnumbered version"),
     ("invoiceCounter", "EntityType last series"),
     ("orderFlag", "EntityType GSI1PK GSI1SK flaggedAt orderId reason"),
     ("return", "GSI1PK GSI1SK amount closedAt reason refusal restocked status"),
@@ -55,43 +57,16 @@ pub fn changed() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 }
 
 fn attributes_of_products() -> Vec<&'static str> {
-    let fields = fields_of::<Product>().iter().copied().filter(|name| !OF_NEW_PRODUCT.contains(name));
+    static SCHEMA: LazyLock<Object> = LazyLock::new(|| match Product::schema() {
+        RefOr::T(Schema::Object(product)) => product,
+        _ => Object::new(),
+    });
+
+    let fields = SCHEMA.properties.keys().map(String::as_str).filter(|name| !OF_NEW_PRODUCT.contains(name));
     let keys = [Index::Gsi1, Index::Gsi2].map(|index| <[_; 2]>::from(index.attributes())).concat();
     let mut all: Vec<_> = keys.into_iter().chain(fields).collect();
     all.sort_unstable();
     all
-}
-
-/// The names of the struct's fields, as its `Deserialize` asks for them.
-fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    struct Asked<'a>(&'a mut &'static [&'static str]);
-
-    impl<'de> Deserializer<'de> for Asked<'_> {
-        type Error = value::Error;
-
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Self::Error> {
-            *self.0 = fields;
-            Err(value::Error::custom("only its fields are wanted"))
-        }
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-            Err(value::Error::custom("it is no struct"))
-        }
-
-        forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-            newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-
-    let mut fields: &[&str] = &[];
-    _ = T::deserialize(Asked(&mut fields));
-    fields
 }
 
 /// The attributes of the items that the request may name, as patterns of a policy; `None` if it may name all of them.

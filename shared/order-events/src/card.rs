@@ -60,11 +60,10 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Vec<
         RefundFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into()
     });
     let disputed = is.dispute.filter(|state| was.dispute != Some(*state)).map(|state| {
-        let (looks, intent) = after.provider.as_ref().map_or((0, ""), |it| (it.looks, it.intent.as_str()));
-        let id = EventId::of("PaymentDisputed", &[&invoice_id, &looks]);
+        let id = EventId::of("PaymentDisputed", &[&invoice_id, &new.version]);
         let amount = Money::nearest(is.disputed, after.amount.currency());
         let (invoice_id, order_id, customer_id) = (invoice_id.clone(), order_id.clone(), customer_id.clone());
-        let reference = intent.to_owned();
+        let reference = intent_of(after).map(ToString::to_string).unwrap_or_default();
         PaymentDisputed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, state }.into()
     });
     let due = due.map(|amount| {

@@ -150,6 +150,9 @@ impl<'a> Changing<'a> {
         if from.order != to.order {
             to.order.request_id.clone_from(&self.request_id);
         }
+        if from.invoice != to.invoice {
+            to.invoice.version = from.invoice.version + 1;
+        }
         let (writes, guards) = writes(&from, &to, now)?;
         Ok(ChangingAction::Write(writes, Box::new(SentChange { from, to, guards })))
     }

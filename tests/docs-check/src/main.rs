@@ -6,13 +6,14 @@ use std::process::{Command, ExitCode};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// In the order in which one needs what another has written. The first run of the ledger fails if a function is new, because
-/// the ledger of before is compiled in.
+/// the ledger of before is compiled in. Each selects `tests`, too, so that all build the dependencies with the same features,
+/// once.
 const WRITERS: [&str; 7] = [
-    "cargo test -p ordering -- the_lists_are",
+    "cargo test -p tests -p ordering --lib -- the_lists_are",
     "cargo test -p tests --test suite -- generated layouts",
-    "cargo test -p capacity --test ledger",
-    "cargo test -p capacity --test ledger",
-    "cargo test -p key-schema -p order-events -p capacity -p cost -p measure -- documentation page growth",
+    "cargo test -p tests -p capacity --test ledger",
+    "cargo test -p tests -p capacity --test ledger",
+    "cargo test -p tests -p key-schema -p order-events -p capacity -p cost -p measure --lib --bins -- documentation page growth",
     "cargo test -p tests --test suite -- accesses migration::cost",
     ".ci/analytics --update",
 ];

@@ -84,8 +84,7 @@ pub enum PaymentView {
 
 impl From<Invoice> for InvoiceView {
     fn from(invoice: Invoice) -> Self {
-        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, taxes, unnumbered: _, number, payments } =
-            invoice;
+        let Invoice { invoice_id, order_id, customer_id, issued_at, amount, taxes, number, payments, .. } = invoice;
         let payments = payments.into_iter().map(PaymentView::from).collect();
         Self { invoice_id, order_id, customer_id, issued_at, amount, taxes, number, payments }
     }

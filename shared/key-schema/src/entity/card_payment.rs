@@ -239,9 +239,7 @@ impl CardPayment {
         if provider.may_ask_again(held) {
             (provider.refused, provider.failed_at) = (None, None);
         }
-        if provider.held != held {
-            (provider.held, provider.looks) = (held, provider.looks.wrapping_add(1));
-        }
+        provider.held = held;
         let back = (next.written_off_disputed - held.disputed).max(0);
         next.written_off -= back;
         next.written_off_disputed -= back;
@@ -304,39 +302,6 @@ impl CardPayment {
             None => Some(1),
             Some(provider) if provider.has_ended() => Some(provider.attempt + 1),
             Some(_) => None,
-        }
-    }
-
-    /// A payment that differs from this one in every field that ever changes, also in those that are absent here: see
-    /// [`Invoice::unlike`](super::Invoice::unlike).
-    pub(super) fn unlike(&self) -> Self {
-        let Self {
-            amount,
-            cancelled,
-            expired,
-            credited,
-            written_off,
-            written_off_disputed,
-            provider,
-            transfer,
-            refunds,
-        } = self;
-        let text = || "unlike".to_owned();
-        let provider = match provider {
-            Some(provider) => Some(provider.unlike()),
-            None => text().parse().ok().map(|intent| ProviderPayment::new(intent, 1)),
-        };
-        let more = || Transfer { reference: text(), amount: 0 };
-        Self {
-            amount: *amount,
-            cancelled: !cancelled,
-            expired: !expired,
-            credited: credited + 1,
-            written_off: written_off + 1,
-            written_off_disputed: written_off_disputed + 1,
-            provider,
-            transfer: transfer.is_none().then(more),
-            refunds: refunds.iter().cloned().chain([more()]).collect(),
         }
     }
 }

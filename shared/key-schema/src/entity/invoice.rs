@@ -28,6 +28,9 @@ pub struct Invoice {
     pub number: Option<InvoiceNumber>,
     /// The payments: gift cards first, then at most one card payment for the rest.
     pub payments: Vec<Payment>,
+    /// The number of times the payments were written: optimistic locking. The header's version does not guard them, because
+    /// a look at the payment provider may change them alone.
+    pub version: u64,
 }
 
 /// The money that a payment moved.
@@ -92,12 +95,6 @@ pub enum PaymentState {
     RefundDue,
     /// All that was paid was refunded.
     Refunded,
-}
-
-impl PaymentStatus {
-    pub(super) fn unlike(self) -> Self {
-        if self == Self::Captured { Self::Refunded } else { Self::Captured }
-    }
 }
 
 impl Payment {
@@ -207,6 +204,7 @@ impl Invoice {
             unnumbered: None,
             number: None,
             payments,
+            version: 1,
         }
     }
 
@@ -219,27 +217,6 @@ impl Invoice {
     #[must_use]
     pub fn numbered(self, number: InvoiceNumber) -> Self {
         Self { unnumbered: None, number: Some(number), ..self }
-    }
-
-    /// An invoice that differs from this one in every field that payments and credits depend on.
-    ///
-    /// A write has the condition that no field has changed in which the invoice and this one differ. A condition on the
-    /// fields that the write changes would not do: two writes at once may change different fields of one payment, and
-    /// only both together decide whether the payment is due. A condition on the whole item would not do either, because
-    /// another release may have written fields that this one does not know. The number is given at some other time, and
-    /// changes nothing about a payment.
-    #[must_use]
-    pub fn unlike(&self) -> Self {
-        let unlike = |payment: &Payment| match payment {
-            Payment::Card(card) => Payment::Card(card.unlike()),
-            Payment::GiftCard { code, amount, status, credited } => Payment::GiftCard {
-                code: code.clone(),
-                amount: *amount,
-                status: status.unlike(),
-                credited: credited + 1,
-            },
-        };
-        Self { payments: self.payments.iter().map(unlike).collect(), ..self.clone() }
     }
 
     /// The invoice with this card payment in the place of its own.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::value::{Category, Currency, Grams, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
 
@@ -11,7 +12,7 @@ use super::tally::{revenue, saturated};
 
 /// A product of the catalogue.
 #[serde_with::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Product {
     pub product_id: ProductId,
@@ -20,6 +21,7 @@ pub struct Product {
     pub description: String,
     /// The hash of the whole description, if `description` is only its beginning. The whole one is in a
     /// [`ProductDescription`](super::ProductDescription).
+    #[schema(value_type = Option<String>)]
     pub whole_description: Option<TextHash>,
     pub category: Category,
     /// The price of one unit.

@@ -137,7 +137,7 @@ impl WholeOrder {
                 ..self.order.clone()
             },
             lines: self.lines.clone(),
-            invoice: Invoice { payments, ..self.invoice.clone() },
+            invoice: Invoice { payments, version: 1, ..self.invoice.clone() },
             address: self.address.clone(),
             flag: None,
             returns: Vec::new(),

@@ -20,8 +20,7 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
     if from.invoice != to.invoice {
         // The header's version does not guard the invoice: a Query may return a header from after a transaction and an
         // invoice from before it, and a report of the payment provider changes the invoice alone.
-        let as_read = Condition::as_read(&from.invoice, &from.invoice.unlike())?;
-        writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
+        writes.push(Write::change(&from.invoice, &to.invoice, Condition::version(from.invoice.version)?)?);
     }
     for parts in changed_returns(from, to) {
         writes.push(part(parts)?);

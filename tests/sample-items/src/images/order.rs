@@ -145,7 +145,6 @@ impl Parts<'_> {
             capture_requested: captured > 0,
             refund: u32::from([RefundDue, Refunded].contains(&state)),
             refunding: if state == RefundDue { amount } else { 0 },
-            looks: 2,
             held: Held { captured, refunded, ..Held::of(progress) },
             ..ProviderPayment::new("pi_000000000000000000000000".parse()?, 1)
         })

@@ -41,9 +41,6 @@ pub struct ProviderPayment {
     /// something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// The number of times that another holding was recorded. So no two writes of a payment are alike.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub looks: u32,
     #[serde(flatten)]
     pub held: Held,
 }
@@ -160,7 +157,6 @@ impl ProviderPayment {
             refunding: 0,
             failed_at: None,
             refused: None,
-            looks: 0,
             held: Held::NOTHING,
         }
     }
@@ -198,43 +194,5 @@ impl ProviderPayment {
     /// Whether the customer's bank and the shop have not settled their dispute.
     pub fn is_disputed(&self) -> bool {
         self.held.dispute == Some(Dispute::Open)
-    }
-
-    /// Another attempt has another intent, so the intent itself need not differ.
-    pub(super) fn unlike(&self) -> Self {
-        let Self {
-            intent,
-            attempt,
-            amount,
-            capture_requested,
-            awaits_capture,
-            refund,
-            refunding,
-            failed_at,
-            refused,
-            looks,
-            held,
-        } = self;
-        let started = Progress::Started;
-        Self {
-            intent: intent.clone(),
-            attempt: attempt + 1,
-            amount: Some(amount.unwrap_or_default() + 1),
-            capture_requested: !capture_requested,
-            awaits_capture: !awaits_capture,
-            refund: refund + 1,
-            refunding: refunding + 1,
-            failed_at: failed_at.is_none().then_some(Timestamp::EPOCH),
-            refused: refused.is_none().then(|| "unlike".to_owned()),
-            looks: looks + 1,
-            held: Held {
-                progress: if held.progress == started { Progress::Declined } else { started },
-                captured: held.captured + 1,
-                refunded: held.refunded + 1,
-                failed: held.failed + 1,
-                disputed: held.disputed + 1,
-                dispute: Some(if held.dispute == Some(Dispute::Open) { Dispute::Won } else { Dispute::Open }),
-            },
-        }
     }
 }

@@ -207,6 +207,7 @@ impl Parts {
                     InvoiceNumber { series, place: last.max(1) }
                 }),
                 payments: self.payments.clone(),
+                version: number,
             }),
             Item::InvoiceCounter(self.counter()),
             Item::PaymentDue(PaymentDue {
