@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use counting::{Batch, Next, PARKED_FOR, Step};
 use futures_util::stream::{StreamExt as _, iter};
 use key_schema::entity::{OrderLine, ParkedCounts, Span, StreamCheckpoint};
-use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER, Stored as _};
+use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stream::{Delivered, LostRecords};
