@@ -102,11 +102,12 @@ def records(orders):
         })
         lines = [(an_id(sku, an_id(text, "product")), text, units, minor(price, currency)) for sku, text, units, price in order["lines"]]
         lines += [(an_id("fee-" + text, "fee"), text, 1, minor(amount, currency)) for text, amount in order["fees"]]
-        # The last line may be tax and tips.
+        # The lines of a product become one line. The last line may be tax and tips.
         most = 200 if order["cancelled"] or order["delivered"] else 40
-        if len(lines) >= most:
-            rest = sum(units * price for _, _, units, price in lines[most - 2:])
-            lines[most - 2:] = [("further-lines", "Further lines", 1, rest)]
+        kept = list(dict.fromkeys(product for product, *_ in lines))
+        if len(kept) >= most:
+            rest = sum(units * price for product, _, units, price in lines if product not in kept[:most - 2])
+            lines = [line for line in lines if line[0] in kept[:most - 2]] + [("further-lines", "Further lines", 1, rest)]
         codes = [(an_id(code, "discount"), minor(amount, currency)) for code, amount in order["codes"] if minor(amount, currency)]
         discount, shipping, total = sum(amount for _, amount in codes), minor(order["shipping"], currency), minor(order["total"], currency)
         # Tax and tips that the export adds to the total alone.

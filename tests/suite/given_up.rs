@@ -4,6 +4,7 @@ use devstack::Template;
 use devstack::template::Destination;
 use fastrand::Rng;
 use lambda::Environment;
+use local::history::Options;
 use local::replay::{self, Lost, Taken, take_from_bucket, take_from_queue};
 use objects::Bucket;
 use shop::queue::url;
@@ -13,6 +14,7 @@ use shop::stream::{Tail, batch, is_wanted, number};
 use yaml_serde::Value as Yaml;
 
 use crate::counts::book::Book;
+use crate::history::{credited, imported};
 use crate::prelude::*;
 
 const LOST_COUNTS: &str = "till-local-lost-counts";
@@ -136,6 +138,24 @@ async fn what_is_given_up_is_counted_once_whenever_and_however_often_it_is_repla
     assert!(counted >= rounds / 4, "only {counted} records were counted again");
     let breaches = crate::invariants::breaches(&shop, "2100-01-01").await;
     assert!(breaches.is_empty(), "{breaches:?}");
+}
+
+/// No transaction has room for all counters of an order with so many credits.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_imported_order_with_many_credits_is_counted_again_with_the_records_beside_it() {
+    let shop = suspicious_shop().await;
+    let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
+    let mut rng = Rng::with_seed(6);
+    let mut records = written(&shop, &mut book, &mut tail, &mut rng).await;
+    imported(&shop, &credited(150), &Options::default()).await;
+    records.extend(written(&shop, &mut book, &mut tail, &mut rng).await);
+    let text = object("shardId-0", &records);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 2);
+    let (first, again) = (count(&shop, &text).await, count(&shop, &text).await);
+    assert!(first.counted > 0 && first.left.is_empty(), "{first:?}");
+    assert!(again.counted == 0 && again.left.is_empty(), "{again:?}");
+    assert!(shop.dump().await.iter().all(|item| item["EntityType"]["S"] != "parkedCounts"));
+    assert_eq!(crate::invariants::breaches(&shop, "2100-01-01").await, Vec::<String>::new());
 }
 
 /// The messages about records that the function gave up, with the records as they were written.

@@ -2,6 +2,7 @@
 
 mod erased;
 mod from_another_shop;
+mod long;
 mod migration;
 mod nasty;
 mod refused;
@@ -231,6 +232,28 @@ async fn an_import_consumes_no_more_units_than_it_may() {
     let seconds = (summary.units.table - 8.0) / 100.0;
     assert!(began.elapsed().as_secs_f64() >= seconds, "{} units in {:?}", summary.units.table, began.elapsed());
     assert!(summary.units.table >= 120.0, "{}", summary.units.table);
+}
+
+/// An order with so many products, of each of which a unit is credited, and what it refers to.
+pub fn credited(products: u64) -> Temporary {
+    let id = |at: u64| format!("credited-{at}");
+    let total = 200 * products;
+    let mut records: Vec<_> = (0..products)
+        .map(|at| json!({ "type": "product", "productId": id(at), "name": "P", "category": "c", "price": eur(100) }))
+        .collect();
+    let lines = (0..products)
+        .map(|at| json!({ "productId": id(at), "name": "P", "quantity": 2, "unitPrice": eur(100) }))
+        .collect::<Vec<_>>();
+    let credits = (0..products).map(|at| json!({ "productId": id(at), "quantity": 1 })).collect::<Vec<_>>();
+    records.extend([
+        json!({ "type": "customer", "customerId": "zoe", "username": "zoe", "email": "zoe@example.com", "name": "Zoe",
+            "createdAt": "2019-01-01" }),
+        json!({ "type": "order", "orderId": "credited", "customerId": "zoe", "status": "DELIVERED",
+            "placedAt": "2019-05-01", "lines": lines, "credits": credits, "total": eur(total),
+            "card": { "amount": eur(total), "transfer": { "reference": "-", "amount": total },
+                "refunds": [{ "reference": "-", "amount": total / 2 }] } }),
+    ]);
+    Temporary::with("credited.ndjson", &file(&records))
 }
 
 /// A file with these records.

@@ -15,19 +15,21 @@ use ordering::MOST_LINES;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use stock::ReadMode;
-use table::{Error, Reader};
+use table::{Error, ProductShards, Reader, Write};
 use tokio::time::sleep;
 
 use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::laws::{Circumstances, Placeable};
 use super::order_record::{CodeRecord, OrderRecord};
 use super::record::{CustomerRecord, GuestRecord, ProductRecord, Record};
-use super::write::{Transaction, item};
+use super::write::{self, Transaction, item};
 
 /// The answer of the table about a record.
 pub(super) enum Existing {
     /// It is not there, may be written, and this is how.
     Absent(Transaction),
+    /// A long order without some of its lines is there, and these writes, one after the other, finish it.
+    Begun(Vec<Write>),
     /// It is there with the same content.
     Same,
     /// It may not be written.
@@ -156,7 +158,7 @@ impl References {
         if placeable.whole.lines.len() > MOST_LINES {
             let items = reader.collection(&ORDER_BY_ID.ask(&record.order_id)).await?;
             if items.iter().any(|item| matches!(item, InOrder::Order(_))) {
-                return continued(&placeable, items, with);
+                return continued(&placeable, items, with.product_shards);
             }
         } else if let Some(found) = read_order(reader, &record.order_id).await? {
             return Ok(same_if(found == of(&placeable)));
@@ -303,24 +305,29 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
 }
 
 /// A long order whose header is in the table. An interrupted import may not have written all of its lines.
-fn continued(placeable: &Placeable, mut items: Vec<InOrder>, with: &Circumstances) -> Result<Existing, Error> {
+fn continued(placeable: &Placeable, mut items: Vec<InOrder>, shards: ProductShards) -> Result<Existing, Error> {
     let is_there = |line: &OrderLine, items: &[InOrder]| {
         items.iter().any(|item| matches!(item, InOrder::OrderItem(there) if there.line.product_id == line.product_id))
     };
-    let lines = placeable.whole.lines.iter();
-    let missing: Vec<_> = lines.filter(|line| !is_there(line, &items)).cloned().collect();
-    items
-        .extend(missing.iter().map(|line| InOrder::OrderItem(item(&placeable.whole.order, line, with.product_shards))));
+    let Placeable { whole: expected, .. } = placeable;
+    let missing: Vec<_> = expected.lines.iter().filter(|line| !is_there(line, &items)).cloned().collect();
+    items.extend(missing.iter().map(|line| InOrder::OrderItem(item(&expected.order, line, shards))));
+    let lines = items.iter().filter(|item| matches!(item, InOrder::OrderItem(_))).count();
+    let is_header = |item: &InOrder| matches!(item, InOrder::Order(header) if usize::from(header.line_count) == lines);
+    if !items.iter().any(is_header) {
+        return Ok(same_if(false));
+    }
     let due = due_since(&items);
-    let is_same = match InOrder::assemble(items) {
-        Ok(Some(OrderState::Placed(mut whole))) => {
-            whole.lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
-            OrderRecord::of(&whole, due) == of(placeable)
-        }
-        _ => false,
+    let Ok(Some(OrderState::Placed(mut found))) = InOrder::assemble(items) else {
+        return Err(Error::contention("another import is writing the order"));
     };
-    Ok(match (is_same, missing.is_empty()) {
-        (true, false) => Existing::Absent(Transaction::of_lines(placeable, &missing, with.product_shards)?),
+    found.lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    if !missing.is_empty() {
+        // Without all of its lines no request can read the order, and a flag is all that one can have changed.
+        found.flag.clone_from(&expected.flag);
+    }
+    Ok(match (OrderRecord::of(&found, due) == of(placeable), missing.is_empty()) {
+        (true, false) => Existing::Begun(write::rest_of(&expected.order, &missing, shards)?),
         (is_same, _) => same_if(is_same),
     })
 }

@@ -145,7 +145,6 @@ pub(super) async fn import_lines(
             now: Timestamp::now(),
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
-            migrates: environment.optional("NEXT_TABLE_NAME").is_some(),
             open: options.open,
         },
         references: References::default(),
@@ -259,20 +258,28 @@ impl Importer {
 
     async fn try_to_place(&self, record: &Record, was_sent: &AtomicBool) -> Result<Placement, Error> {
         let budget = Budget::of(BUDGET);
+        // The time at which the order is imported, from which it counts, and not that at which the import began.
+        let with = Circumstances { now: Timestamp::now(), ..self.with };
         // A second round only compares: another import has written the record since the first one.
         for _ in 0..2 {
-            let transaction = match self.references.compare(&self.reader, record, &self.with, budget).await? {
+            let transaction = match self.references.compare(&self.reader, record, &with, budget).await? {
                 Existing::Same => return Ok(Placement::Same),
                 Existing::Refused(reason) => return Ok(Placement::Refused(reason)),
+                Existing::Begun(rest) => {
+                    if !self.options.check {
+                        self.write_each(rest).await?;
+                    }
+                    return Ok(self.now_known(record));
+                }
                 Existing::Absent(transaction) => transaction,
             };
             if self.options.check {
-                return Ok(match self.references.reserve(&self.reader, record, &self.with, budget).await? {
+                return Ok(match self.references.reserve(&self.reader, record, &with, budget).await? {
                     Some(reason) => Placement::Refused(reason),
                     None => self.now_known(record),
                 });
             }
-            let outcome = self.write_all(transaction.clone(), record, budget).await;
+            let outcome = self.write_all(transaction.clone(), record).await;
             was_sent.fetch_or(matches!(outcome, Err(Error::Unanswered(_))), Ordering::Relaxed);
             match outcome? {
                 Commit::Done => return Ok(self.now_known(record)),
@@ -288,51 +295,49 @@ impl Importer {
         Err(Error::contention("the record appears and disappears"))
     }
 
-    /// Writes a record: its transaction, and then the lines that come after it. If another import has written one of these,
-    /// it is there.
-    async fn write_all(&self, transaction: Transaction, record: &Record, budget: Budget) -> Result<Commit, Error> {
-        let later = transaction.later.clone();
-        if !transaction.writes.is_empty() {
-            let outcome = self.write_with_number(transaction, record, budget).await?;
-            if !outcome.is_done() {
-                return Ok(outcome);
-            }
+    /// Writes a record: its transaction, and then the lines that come after it.
+    async fn write_all(&self, mut transaction: Transaction, record: &Record) -> Result<Commit, Error> {
+        let later = std::mem::take(&mut transaction.later);
+        let outcome = self.write_with_number(transaction, record).await?;
+        if outcome.is_done() {
+            self.write_each(later).await?;
         }
-        for line in later {
-            _ = self.write(vec![line], budget).await?;
+        Ok(outcome)
+    }
+
+    /// Makes these writes, one after the other. If another import has written a line, it is there.
+    async fn write_each(&self, writes: Vec<Write>) -> Result<(), Error> {
+        for write in writes {
+            _ = self.write(vec![write]).await?;
         }
-        Ok(Commit::Done)
+        Ok(())
     }
 
     /// Writes a transaction. That of an order with a number raises the counter of the number's series to it, so that
     /// no invoice gets the number again, and an order that is refused leaves no gap.
-    async fn write_with_number(
-        &self,
-        mut transaction: Transaction,
-        record: &Record,
-        budget: Budget,
-    ) -> Result<Commit, Error> {
+    async fn write_with_number(&self, mut transaction: Transaction, record: &Record) -> Result<Commit, Error> {
         let number = if let Record::Order(order) = record { order.invoice_number.clone() } else { None };
-        let Some(InvoiceNumber { series, place }) = number else { return self.write(transaction.writes, budget).await };
+        let Some(InvoiceNumber { series, place }) = number else { return self.write(transaction.writes).await };
         let mut counters = self.counters.lock().await;
         let last = if let Some(last) = counters.get(&series) {
             *last
         } else {
             let key = vec![InvoiceCounter::key_of(&series)];
-            let found: Option<InvoiceCounter> = self.reader.batch(key, Consistency::Strong, budget).await?.pop();
+            let read = self.reader.batch(key, Consistency::Strong, Budget::of(BUDGET));
+            let found: Option<InvoiceCounter> = read.await?.pop();
             found.map_or(0, |counter| counter.last)
         };
         if place <= last {
             counters.insert(series, last);
             // A counter never falls.
             drop(counters);
-            return self.write(transaction.writes, budget).await;
+            return self.write(transaction.writes).await;
         }
         // Nobody else raises it, unless the shop is in use.
         counters.remove(&series);
         let is_lower = Condition::new("attribute_not_exists(#last) OR #last < :raised").value(":raised", place)?;
         transaction.writes.push(Write::set(&InvoiceCounter { series: series.clone(), last: place }, is_lower)?);
-        match self.write(transaction.writes, budget).await? {
+        match self.write(transaction.writes).await? {
             Commit::Done => {
                 counters.insert(series, place);
                 Ok(Commit::Done)
@@ -352,7 +357,7 @@ impl Importer {
     }
 
     /// Writes, no faster than the option allows.
-    async fn write(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
+    async fn write(&self, writes: Vec<Write>) -> Result<Commit, Error> {
         let meter = Meter::default();
         // Two units for each item of a transaction.
         let estimate = 2.0 * f64::from(u8::try_from(writes.len()).unwrap_or(u8::MAX));
@@ -365,7 +370,11 @@ impl Importer {
             };
             sleep_until(self.began + start).await;
         }
-        let outcome = self.writer.clone().metered(&meter).write_all(writes, budget).await;
+        if self.phase_of_an_unknown_migration().await? != Phase::First {
+            // The next attempt says so.
+            return Err(Error::contention("a migration has begun"));
+        }
+        let outcome = self.writer.clone().metered(&meter).write_all(writes, Budget::of(BUDGET)).await;
         let consumed = meter.take();
         if let Some(bucket) = &self.bucket {
             let most = consumed.indexes.values().copied().fold(consumed.table, f64::max);

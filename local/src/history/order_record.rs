@@ -70,8 +70,7 @@ pub(super) struct OrderRecord {
     pub cancellation: Option<CancellationRecord>,
     /// Only if the status is `DELIVERED`.
     pub delivered_at: Option<Timestamp>,
-    /// The units that were cancelled or returned while the rest of the order went on. At most 40 products during a
-    /// migration.
+    /// The units that were cancelled or returned while the rest of the order went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credits: Vec<UnitsRecord>,
     /// The money that was given back without units, the oldest first. At most 20, and one for shipping.

@@ -1,10 +1,10 @@
 //! The lines of one product. Another shop may have sold a product in several lines of an order, at several prices. An
-//! order of Till has a product in one line, so that credits, returns and shipments name the line by its product.
+//! order of Till has a product in one line, so that credits, returns and shipments name the line by its product: once, too.
 
 use key_schema::entity::{LineTax, shares};
-use key_schema::value::{Money, Quantity, repeated};
+use key_schema::value::{Money, ProductId, Quantity, repeated};
 
-use super::order_record::{LineRecord, OrderRecord};
+use super::order_record::{LineRecord, OrderRecord, UnitsRecord};
 
 const TOO_GREAT: &str = "lines: their amounts are too great";
 
@@ -23,8 +23,15 @@ impl OrderRecord {
     /// when it is returned. Taxes are added up, as they were reckoned.
     ///
     /// # Errors
-    /// The lines of a product differ in the currency or the tax rate, or a sum is too great.
+    /// An amount is in another currency than the total, the lines of a product differ in the tax rate, or a sum is too
+    /// great.
     pub(super) fn joined(mut self) -> Result<Self, String> {
+        self.check_currencies()?;
+        let (returned, shipped) = (self.returns.iter_mut(), self.shipments.iter_mut());
+        let some = returned.map(|one| &mut one.lines).chain(shipped.map(|one| &mut one.lines));
+        for units in some.chain([&mut self.credits]) {
+            *units = summed(std::mem::take(units))?;
+        }
         if repeated(self.lines.iter().map(|line| &line.product_id)).is_none() {
             return Ok(self);
         }
@@ -63,6 +70,48 @@ impl OrderRecord {
     }
 }
 
+impl OrderRecord {
+    fn check_currencies(&self) -> Result<(), String> {
+        let of_lines = self.lines.iter().flat_map(|line| {
+            [Some(line.unit_price), line.discount, line.tax.map(|tax| tax.amount)]
+                .into_iter()
+                .flatten()
+                .map(|amount| (format!("lines: {}", line.product_id), amount))
+        });
+        let of_order = [
+            ("discount", self.discount),
+            ("shipping", self.shipping),
+            ("shippingTax", self.shipping_tax.map(|tax| tax.amount)),
+        ];
+        let of_order = of_order.into_iter().filter_map(|(what, amount)| Some((what.to_owned(), amount?)));
+        let of_codes = self.codes.iter().map(|used| (format!("codes: {}", used.code), used.amount));
+        let of_returns =
+            self.returns.iter().filter_map(|one| Some((format!("returns: {}", one.return_id), one.amount?)));
+        let mut all = of_lines.chain(of_order).chain(of_codes).chain(of_returns);
+        match all.find(|(_, amount)| amount.currency() != self.total.currency()) {
+            Some((what, amount)) => Err(format!("{what}: {amount}, the total is {}", self.total)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// These units, with one entry for each product.
+fn summed(all: Vec<UnitsRecord>) -> Result<Vec<UnitsRecord>, String> {
+    let mut sums: Vec<UnitsRecord> = Vec::new();
+    for UnitsRecord { product_id, quantity } in all {
+        match sums.iter_mut().find(|sum| sum.product_id == product_id) {
+            Some(sum) => sum.quantity = plus(&product_id, sum.quantity, quantity)?,
+            None => sums.push(UnitsRecord { product_id, quantity }),
+        }
+    }
+    Ok(sums)
+}
+
+fn plus(product: &ProductId, one: Quantity, two: Quantity) -> Result<Quantity, String> {
+    let units = i64::from(one.get()) + i64::from(two.get());
+    Quantity::try_from(units).map_err(|why| format!("{product}: {why}"))
+}
+
 impl LineRecord {
     fn amount(&self) -> Result<i64, &'static str> {
         self.unit_price.checked_mul(self.quantity.get()).map(Money::amount).ok_or(TOO_GREAT)
@@ -72,19 +121,22 @@ impl LineRecord {
 impl Joined {
     fn join(&mut self, other: &LineRecord, amount: i64, off: i64) -> Result<(), String> {
         let Self { line, .. } = self;
-        let differ = |what: &str| format!("lines: {} is in two lines of different {what}", line.product_id);
-        let units = i64::from(line.quantity.get()) + i64::from(other.quantity.get());
-        line.quantity = Quantity::try_from(units).map_err(|why| format!("lines: {}: {why}", line.product_id))?;
-        let (one, two) = (line.unit_price, other.unit_price);
-        let least = one.checked_min(two).ok_or_else(|| differ("currencies"))?;
-        line.unit_price = if least == one { two } else { one };
+        line.quantity = plus(&line.product_id, line.quantity, other.quantity)?;
+        if line.unit_price.amount() < other.unit_price.amount() {
+            line.unit_price = other.unit_price;
+        }
         line.tax = match (line.tax, other.tax) {
             (None, None) => None,
             (Some(one), Some(two)) if (one.rate, one.added) == (two.rate, two.added) => {
                 let amount = one.amount.checked_add(two.amount).ok_or(TOO_GREAT)?;
                 Some(LineTax { amount, by_engine: true, ..one })
             }
-            _ => return Err(differ("tax rates: give one of them a productId of its own")),
+            _ => {
+                let product = &line.product_id;
+                return Err(format!(
+                    "lines: {product} is in two lines of different tax rates: give one of them a productId of its own"
+                ));
+            }
         };
         self.amount += amount;
         self.off += off;

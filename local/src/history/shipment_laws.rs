@@ -26,10 +26,7 @@ impl OrderRecord {
             require(reasons, id.order().as_ref() == Some(&self.order_id), || {
                 format!("shipments: {id} does not begin with shp- and the order's id")
             });
-            let products: BTreeSet<_> = one.lines.iter().map(|units| units.product_id.as_str()).collect();
-            require(reasons, !products.is_empty() && products.len() == one.lines.len(), || {
-                format!("shipments: the lines of {id} must be some of the order's, each once")
-            });
+            require(reasons, !one.lines.is_empty(), || format!("shipments: {id} has no lines"));
         }
         for (product, units) in self.shipped() {
             require(reasons, units <= self.ordered(product), || {

@@ -4,6 +4,7 @@ use key_schema::entity::{
     Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, OrderStatus,
     Payment, Product, ProductDescription, UsernameClaim, WholeStock,
 };
+use key_schema::layout::Stored as _;
 use key_schema::value::{OrderId, Timestamp};
 use ordering::MOST_LINES;
 use table::{Cause, Condition, Error, ProductShards, Write};
@@ -15,7 +16,7 @@ use super::laws::Placeable;
 pub(super) struct Transaction {
     pub(super) writes: Vec<Write>,
     /// The writes that come after the transaction, each by itself: the lines for which it has no room. If the import ends
-    /// before them, the next one finds the order without them.
+    /// before them, the next one finds the order [begun](super::existing::Existing::Begun).
     pub(super) later: Vec<Write>,
     /// For each write: the reason for a refusal if its condition fails. `None` if the record itself exists then.
     reasons: Vec<Option<String>>,
@@ -24,12 +25,6 @@ pub(super) struct Transaction {
 impl Transaction {
     fn of(first: Write) -> Self {
         Self { writes: vec![first], later: Vec::new(), reasons: vec![None] }
-    }
-
-    /// The writes of these lines of an order whose header is there.
-    pub(super) fn of_lines(placeable: &Placeable, lines: &[OrderLine], shards: ProductShards) -> Result<Self, Error> {
-        let items = lines.iter().map(|line| Write::put_new(&item(&placeable.whole.order, line, shards)));
-        Ok(Self { writes: Vec::new(), later: items.collect::<Result<_, _>>()?, reasons: Vec::new() })
     }
 
     fn push(&mut self, write: Write, reason: impl Into<String>) {
@@ -97,7 +92,7 @@ impl Transaction {
         for line in lines {
             this.push(Write::put_new(&item(order, line, shards))?, existing);
         }
-        this.later = Self::of_lines(placeable, later, shards)?.later;
+        this.later = of_lines(order, later, shards)?;
         if let Some(address) = &whole.address {
             this.push(Write::put_new(address)?, existing);
         }
@@ -143,6 +138,18 @@ impl Transaction {
         let mut failed = causes.iter().zip(&self.reasons).filter(|(cause, _)| matches!(cause, Cause::Condition(_)));
         failed.next().and_then(|(_, reason)| reason.clone())
     }
+}
+
+/// The writes that finish an order whose header is there. The first one dates the import anew: its lines count from now on,
+/// and a comparison of counts expects them only after some time.
+pub(super) fn rest_of(order: &Order, lines: &[OrderLine], shards: ProductShards) -> Result<Vec<Write>, Error> {
+    let is_there = Condition::present().value(":now", order.imported_at)?;
+    let header = Write::update(order.key(), "SET #importedAt = :now", is_there);
+    Ok(std::iter::once(header).chain(of_lines(order, lines, shards)?).collect())
+}
+
+fn of_lines(order: &Order, lines: &[OrderLine], shards: ProductShards) -> Result<Vec<Write>, Error> {
+    lines.iter().map(|line| Write::put_new(&item(order, line, shards))).collect()
 }
 
 /// The item of a line.

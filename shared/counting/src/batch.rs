@@ -10,11 +10,11 @@ use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 use crate::{Aggregate, Change, Counts, Uncountable};
 
 /// The most counters that one step changes: one action of its transaction writes the checkpoint. One record changes at most
-/// 42 counters: those of a customer, a day and the 40 products of an order.
+/// 42 counters: those of a customer, a day and the 40 products of an order. An imported order may have 200 products.
 pub const MOST_COUNTERS: usize = MOST_ACTIONS - 1;
 
-/// The most counters of one group that one step parks. The counters and the deletion of the parked counts must fit into
-/// one transaction. During a migration it does each write in both tables.
+/// The most counters of one item that a step parks. The counters and the deletion of the item must fit into one
+/// transaction. During a migration it does each write in both tables.
 pub const MOST_PARKED: usize = MOST_ACTIONS / 2 - 1;
 
 /// The number of parked steps after which a consumer folds them, or waits until they are folded. Otherwise many shards
@@ -144,26 +144,31 @@ impl Step {
         Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0, passed: Vec::new(), parks }
     }
 
-    /// The counts to park, one item for each group. None if the step is not one to park.
+    /// The counts to park, one item for each group. Of a large record, a group may have an item in each of its lists. None
+    /// if the step is not one to park.
     ///
     /// `parked_at` is a time that is the same for each attempt of the step.
     pub fn parked(&self, shard: &ShardId, parked_at: Timestamp) -> Vec<ParkedCounts> {
         let groups = if self.parks { self.counts.clone().by_group() } else { BTreeMap::new() };
-        let item = |(group, counts): (u8, Counts)| {
-            let (customers, products, days) = counts.into_entities();
-            ParkedCounts {
-                group,
-                list: shard.spread(ParkedCounts::LISTS),
-                parked_at,
-                shard_id: shard.clone(),
-                mark: self.mark.clone(),
-                layout: ParkedCounts::LAYOUT,
-                customers,
-                products,
-                days,
+        let mut items = Vec::new();
+        for (group, counts) in groups {
+            let most = counts.len().div_ceil(ParkedCounts::LISTS.into()).max(MOST_PARKED);
+            for (list, counts) in (shard.spread(ParkedCounts::LISTS)..).zip(counts.in_parts(most)) {
+                let (customers, products, days) = counts.into_entities();
+                items.push(ParkedCounts {
+                    group,
+                    list: list % ParkedCounts::LISTS,
+                    parked_at,
+                    shard_id: shard.clone(),
+                    mark: self.mark.clone(),
+                    layout: ParkedCounts::LAYOUT,
+                    customers,
+                    products,
+                    days,
+                });
             }
-        };
-        groups.into_iter().map(item).collect()
+        }
+        items
     }
 
     /// Moves the mark past a record that was given up.
@@ -248,24 +253,14 @@ impl Batch {
         }
     }
 
-    /// Whether the next record alone changes more counters than a transaction can: an imported order with many credits. Its
-    /// counts are parked, divided among the groups.
-    fn begins_with_a_large_record(&self) -> bool {
-        let change = self.left().next().and_then(|record| record.change.as_ref().ok());
-        change.is_some_and(|change| {
-            matches!(change, Change::Imported(order) if order.credits.len() > self.most_counters.saturating_sub(2))
-        })
-    }
-
     fn next_of_records(&self, first: &Record) -> Next<'_> {
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
             return Next::Mark;
         }
         let mut lines_to_read = Vec::new();
         let mut uncountable = Vec::new();
-        let parks = self.parks || self.begins_with_a_large_record();
-        let mut step = Step::from(self.mark.clone(), first.number.clone(), parks);
-        let mut room = Room::new(self.most_counters, parks);
+        let mut step = Step::from(self.mark.clone(), first.number.clone(), self.parks);
+        let mut room = Room::new(self.most_counters, self.parks);
         for record in self.left() {
             let change = match &record.change {
                 Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
@@ -292,6 +287,10 @@ impl Batch {
                 continue;
             }
             let counts = change.counts(lines, &self.zone);
+            if step.counts.is_empty() && counts.len() > self.most_counters {
+                // An imported order with many credits. No transaction changes as many counters as this record alone.
+                (step.parks, room) = (true, Room::new(self.most_counters, true));
+            }
             if !room.takes(step.counts.lacking(&counts)) && !step.counts.is_empty() {
                 break;
             }

@@ -122,6 +122,15 @@ impl Counts {
         groups
     }
 
+    /// The same counts, in parts of at most so many items.
+    pub(crate) fn in_parts(self, most: usize) -> Vec<Self> {
+        let (mut left, mut parts) = (self.0.into_iter().peekable(), Vec::new());
+        while left.peek().is_some() {
+            parts.push(Self(left.by_ref().take(most).collect()));
+        }
+        parts
+    }
+
     /// The amounts to add so that each counter lies between `least` and `most`.
     #[must_use]
     pub fn deficit(&self, least: &Self, most: &Self) -> Self {

@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use key_schema::entity::{CopyTask, Phase};
 use lambda::Environment;
+use shop::reconcile::count;
+use shop::stream::Tail;
 use tokio::time::sleep;
 
-use super::{Temporary, environment, exported, file, imported, imported_to, open};
+use super::{AFTER_EVERY_CHANGE, Temporary, credited, environment, exported, file, imported, imported_to, open};
 use crate::counts::book::Book;
+use crate::invariants::breaches;
 use crate::migration::MigratingShop;
 use crate::migration::copying::Operator;
 use crate::prelude::*;
@@ -94,8 +97,12 @@ async fn imports_beside_a_whole_migration_lose_nothing() {
         async move {
             while !done.load(Ordering::Relaxed) {
                 let round = rounds.load(Ordering::Relaxed);
-                // Repairs must not come faster than they are carried out.
-                let products = if round % 8 == 0 { 40 } else { 2 };
+                // Repairs must not come faster than they are carried out. Lines of an order of 80 come after its header.
+                let products = match round % 8 {
+                    0 => 40,
+                    4 => 80,
+                    _ => 2,
+                };
                 let lines = order_of(products, &format!("round-{round}"));
                 let source = Temporary::with(&format!("beside-{round}.ndjson"), &lines);
                 let (summary, refused) = imported_to(&of_both(&migrating), &source, &open()).await.expect("an import");
@@ -153,6 +160,53 @@ async fn an_import_that_knows_one_table_stops_when_it_migrates() {
     migrating.enter(Phase::First).await;
     let (_, refused) = imported(&migrating.shop, &source, &open()).await;
     assert_eq!(refused, []);
+}
+
+/// The import has looked at the phase before it wrote the header.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_knows_one_table_stops_between_the_lines_of_an_order() {
+    let migrating = MigratingShop::open().await;
+    let source = Temporary::with("long.ndjson", &order_of(100, "long"));
+    let is_line = |request: &Value| request["Item"]["EntityType"]["S"] == "orderItem";
+    let gate = migrating.shop.fault_proxy().hold(Match::action("PutItem").when(is_line), 1);
+    let of_one = environment(&migrating.shop).with(migrating.shop.operator_through_the_proxy());
+    let importing = async { imported_to(&of_one, &source, &open()).await };
+    let moving = async {
+        until("a line is on its way", async || migrating.shop.fault_proxy().pending() == 0).await;
+        migrating.enter(Phase::Both).await;
+        // As long as a phase may be used.
+        sleep(Duration::from_secs(2)).await;
+        gate.open();
+    };
+    let (refused, ()) = tokio::join!(importing, moving);
+    let refused = refused.expect_err("a refusal");
+    assert!(refused.contains("name both with --next-table"), "{refused}");
+    let operator = Operator::of(&migrating);
+    operator.run(CopyTask::Copy).await;
+    let (summary, refused) = imported_to(&of_both(&migrating), &source, &open()).await.expect("an import");
+    assert_eq!((summary.new, refused), (1, vec![]));
+    operator.assert_equal(&migrating).await;
+    let order = migrating.shop.customer("long").get("/orders/long").await.expect(200);
+    assert_eq!(order["lines"].as_array().map(Vec::len), Some(100));
+}
+
+/// Each counter of a fold is written in both tables.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_with_many_credits_is_counted_in_every_phase() {
+    for phase in [Phase::First, Phase::Both, Phase::Compare, Phase::Handover] {
+        let migrating = MigratingShop::open().await;
+        migrating.enter(phase).await;
+        let (_, refused) = imported_to(&of_both(&migrating), &credited(190), &open()).await.expect("an import");
+        assert_eq!(refused, [], "{phase:?}");
+        count(&migrating.shop, &mut Tail::default(), "shardId-0").await;
+        let parked = |item: &&Value| item["EntityType"]["S"] == "parkedCounts";
+        assert_eq!(migrating.shop.dump().await.iter().filter(parked).count(), 0, "{phase:?}");
+        assert_eq!(breaches(&migrating.shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new(), "{phase:?}");
+        if phase.writes_both() {
+            migrating.assert_in_step(&format!("{phase:?}")).await;
+            assert!(migrating.repairs().await.iter().all(BTreeSet::is_empty), "{phase:?}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ fn products() -> impl Iterator<Item = String> {
     (0..38).map(|at| format!("p{at}")).chain(["-".to_owned(), LONG.to_owned()])
 }
 
-fn history() -> Vec<Value> {
+pub fn history() -> Vec<Value> {
     let dearest = json!({ "amount": 1_000_000_000_000_i64, "currency": "EUR" });
     let attributes: serde_json::Map<_, _> =
         (0..20).map(|at| (format!("{at} {}", "\u{e4}".repeat(97)), json!("x".repeat(100)))).collect();
@@ -98,32 +98,6 @@ fn past() -> Value {
 #[test]
 fn the_file_of_the_nastiest_history_is_generated() {
     docs_check::check_file("../tests/fixtures/nastiest.ndjson", &file(&history())).expect("it is current");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_long_order_is_finished_by_the_next_import() {
-    let shop = Shop::open().await;
-    let source = Temporary::with("long.ndjson", &file(&history()));
-    imported(&shop, &source, &Options::default()).await;
-    let whole = exported(&shop).await;
-    // As if the import had ended before its last writes.
-    for item in shop.dump().await {
-        let product = item["productId"]["S"].as_str().unwrap_or_default();
-        if item["EntityType"]["S"] == "orderItem" && ["q7", "q77"].contains(&product) {
-            let key = json!({ "PK": item["PK"], "SK": item["SK"] });
-            shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
-        }
-    }
-    let mut another = history();
-    another.last_mut().expect("the past order")["lines"][3]["name"] = json!("another");
-    let another = Temporary::with("another.ndjson", &file(&another));
-    let (_, refused) = imported(&shop, &another, &Options::default()).await;
-    assert_eq!(refused.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>(), ["it exists with other content"]);
-    for new in [1, 0] {
-        let (summary, refused) = imported(&shop, &source, &Options::default()).await;
-        assert_eq!((summary.new, refused), (new, vec![]));
-        assert!(exported(&shop).await == whole, "the lines that were missing are there");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -81,9 +81,11 @@ fn wrong_orders() -> Vec<(Value, &'static str)> {
         (json!({ "lines": [] }), "lines: 0, must be 1 to 200 of an order that is DELIVERED"),
         (json!({ "lines": lines(201) }), "lines: 201, must be 1 to 200"),
         (json!({ "lines": lines(41), "status": "PAID" }), "lines: 41, must be 1 to 40 of an order that is PAID"),
-        (twice(json!({ "unitPrice": dollars })), "tea is in two lines of different currencies"),
+        (twice(json!({ "unitPrice": dollars })), "lines: tea: 450 USD (minor units), the total is 900 EUR"),
+        (twice(json!({ "discount": dollars })), "lines: tea: 450 USD (minor units), the total is 900 EUR"),
+        (json!({ "shippingTax": { "rate": 1900, "amount": dollars } }), "shippingTax: 450 USD"),
         (twice(tax), "tea is in two lines of different tax rates: give one of them a productId of its own"),
-        (twice(json!({ "quantity": 10_000 })), "lines: tea: "),
+        (twice(json!({ "quantity": 10_000 })), "tea: quantity must be"),
         (twice(json!({ "unitPrice": eur(451) })), "subtotal less discount plus shipping and tax: 901"),
         (json!({ "status": "CANCELLED" }), "cancellation: the order is CANCELLED"),
         (json!({ "cancellation": { "at": "2019-06-01" } }), "cancellation: the order is DELIVERED"),
@@ -127,7 +129,7 @@ fn wrong_codes() -> Vec<(Value, &'static str)> {
         (codes("TEN", eur(1)), "its codes take off"),
         (codes("TEN", dollars.clone()), "the total is 900"),
         (line(eur(1)), "the discounts of the lines"),
-        (line(dollars), "tea has a discount in another currency"),
+        (line(dollars), "lines: tea: 1 USD"),
     ]
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use counting::{Batch, Next, PARKED_FOR, Step};
 use futures_util::stream::{StreamExt as _, iter};
 use key_schema::entity::{OrderLine, ParkedCounts, Span, StreamCheckpoint};
-use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER, Stored as _};
+use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stream::{Delivered, LostRecords};
@@ -15,7 +15,7 @@ use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Wr
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::folder::{Folder, add};
+use super::folder::{self, Folder};
 
 /// The number of cancelled orders whose lines are read concurrently.
 const CONCURRENCY: usize = 16;
@@ -151,8 +151,8 @@ impl Counter {
                 }
                 Next::Apply(step) => {
                     let items = step.parked(shard, parked_at);
-                    for item in &items {
-                        parked.entry(item.group).or_default().push(item.key());
+                    for (group, keys) in folder::by_group(&items) {
+                        parked.entry(group).or_default().extend(keys);
                     }
                     let next = self.after(shard, known.as_ref(), batch, &step, delivered);
                     match self.apply(known.as_ref(), &next, &step, &items, budget).await {
@@ -227,15 +227,7 @@ impl Counter {
     ) -> Result<Applied, Error> {
         let mut writes = vec![Write::put_if(next, is_still(known)?)?];
         let table = if step.parks { self.writer.clone() } else { self.writer.clone().fail_fast_on_conflict() };
-        if step.parks {
-            for item in parked {
-                writes.push(Write::put_new(item)?);
-            }
-        } else {
-            for aggregate in step.counts.aggregates() {
-                writes.push(add(aggregate, &step.counts)?);
-            }
-        }
+        writes.extend(folder::writes(step, parked)?);
         match table.commit(writes, budget).await? {
             Commit::Done => Ok(Applied::Now),
             Commit::Cancelled(causes) => match causes.into_iter().next() {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use counting::{Aggregate, Fold, Folding, Work};
+use counting::{Aggregate, Fold, Folding, Step, Work};
 use futures_util::future::{join, join_all, try_join_all};
 use key_schema::entity::{FoldLease, ParkedCounts};
-use key_schema::layout::{COUNTS_PARKED, Consistency, Key, Query, in_shards};
+use key_schema::layout::{COUNTS_PARKED, Consistency, Key, Query, Stored as _, in_shards};
 use key_schema::value::{HolderId, Timestamp};
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use tokio::time::Instant;
@@ -181,7 +181,25 @@ impl Folder {
     }
 }
 
-pub(super) fn add(aggregate: &Aggregate, counts: &counting::Counts) -> Result<Write, Error> {
+/// The writes of a step beside its checkpoint: it adds its counts to the counters, or puts these items.
+pub(super) fn writes(step: &Step, parked: &[ParkedCounts]) -> Result<Vec<Write>, Error> {
+    if step.parks {
+        parked.iter().map(Write::put_new).collect()
+    } else {
+        step.counts.aggregates().map(|aggregate| add(aggregate, &step.counts)).collect()
+    }
+}
+
+/// The keys of parked items, by group.
+pub(super) fn by_group(parked: &[ParkedCounts]) -> BTreeMap<u8, Vec<Key>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for item in parked {
+        groups.entry(item.group).or_default().push(item.key());
+    }
+    groups
+}
+
+fn add(aggregate: &Aggregate, counts: &counting::Counts) -> Result<Write, Error> {
     match aggregate {
         Aggregate::Customer(id) => Write::add(&counts.customer(id)),
         Aggregate::Product(id) => Write::add(&counts.product(id)),

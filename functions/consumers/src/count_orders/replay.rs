@@ -8,7 +8,7 @@
 //! transaction has the condition that nothing was repaired since the records were written.
 
 use counting::{Batch, Next, Step};
-use key_schema::entity::{Span, StreamCheckpoint};
+use key_schema::entity::{ParkedCounts, Span, StreamCheckpoint};
 use key_schema::value::{SequenceNumber, ShardId, Timestamp, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use stream::Delivered;
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 
 use super::counter::{checkpoint, is_still, lines};
-use super::folder::add;
+use super::folder::{self, Folder};
 use super::record;
 
 const NOT_PASSED: &str = "count-orders has not passed it yet, and may still count it";
@@ -65,6 +65,7 @@ impl Recounted {
 pub struct Recounter {
     reader: Reader,
     writer: Writer,
+    folder: Folder,
     zone: Zone,
 }
 
@@ -73,6 +74,7 @@ impl FromEnvironment for Recounter {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
+            folder: Folder::from_environment(environment)?,
             zone: environment.parsed("TIME_ZONE")?,
         })
     }
@@ -221,7 +223,11 @@ impl Recounter {
                 Next::Apply(step) => {
                     let end = numbers.iter().take_while(|number| **number <= step.mark).count();
                     let next = listed.without(known, &numbers[begin..end]);
-                    match self.apply(known, &next, &step, listed.oldest, budget).await? {
+                    let parked = step.parked(listed.shard, Timestamp::now());
+                    let applied = self.apply(known, &next, (&step, &parked), listed.oldest, budget).await?;
+                    // Also what was parked by a transaction that was not answered.
+                    self.folder.fold(folder::by_group(&parked), budget).await;
+                    match applied {
                         Applied::Now => {
                             tracing::info!(shard = %listed.shard, records = end - begin, "counted again");
                             result.counted += end - begin;
@@ -239,12 +245,12 @@ impl Recounter {
         }
     }
 
-    /// Writes a step, on condition that the checkpoint is the known one, and that nothing was repaired since then.
+    /// Writes a step, or the items that it parks, on condition that the checkpoint is the known one, and that nothing was repaired since then.
     async fn apply(
         &self,
         known: &StreamCheckpoint,
         next: &StreamCheckpoint,
-        step: &Step,
+        (step, parked): (&Step, &[ParkedCounts]),
         oldest: Timestamp,
         budget: Budget,
     ) -> Result<Applied, Error> {
@@ -253,9 +259,7 @@ impl Recounter {
             Write::put_if(next, is_still(Some(known))?)?,
             Write::check(StreamCheckpoint::key_of_repairs(), Condition::absent().or(is_older)),
         ];
-        for aggregate in step.counts.aggregates() {
-            writes.push(add(aggregate, &step.counts)?);
-        }
+        writes.extend(folder::writes(step, parked)?);
         match self.writer.commit(writes, budget).await {
             Ok(Commit::Done) => Ok(Applied::Now),
             Ok(Commit::Cancelled(causes)) => Ok(match causes.get(1) {

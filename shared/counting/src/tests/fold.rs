@@ -82,9 +82,9 @@ impl Folders {
                 let writes = fold.counts.len() + fold.parked.len();
                 assert!(writes <= self.most_writes || fold.parked.len() == 1, "{writes} writes");
                 match fault {
-                    Fault::Late => table.delay(Transaction::Fold(*group, fold)),
+                    Fault::Late => table.delay(Transaction::Fold(fold)),
                     _ if is_done => {
-                        let is_written = table.fold(*group, &fold);
+                        let is_written = table.fold(&fold);
                         if is_answered {
                             folding.folded(is_written);
                         }

@@ -1,10 +1,12 @@
 //! Examples of parking counts and folding them.
 
-use key_schema::entity::{Order, ParkedCounts};
-use key_schema::layout::Stored as _;
+use std::collections::HashSet;
+
+use key_schema::entity::{Credit, Order, ParkedCounts};
+use key_schema::layout::{MOST_ACTIONS, Stored};
 
 use super::examples::{at, line, order, record};
-use crate::{Batch, Change, Counts, Folding, MOST_PARKED, Next, Step, Work};
+use crate::{Batch, Change, Counts, Folding, MOST_COUNTERS, MOST_PARKED, Next, Step, Work};
 
 /// The step of a batch of orders, each by its own customer.
 fn parked(orders: u32, most_counters: usize) -> Step {
@@ -57,6 +59,37 @@ fn a_fold_fits_into_a_transaction_even_while_each_write_is_done_in_both_tables()
         folding.folded(true);
     }
     assert_eq!(folds, ParkedCounts::GROUPS);
+}
+
+/// Whatever the number of its credits, what is parked of an imported order can be folded during a migration.
+#[test]
+fn a_large_record_is_parked_in_items_that_can_be_folded_in_both_tables() {
+    for (credits, most) in (1..=200).flat_map(|credits| [(credits, 48), (credits, MOST_COUNTERS)]) {
+        let credit = |at: u32| Credit {
+            product_id: format!("product-{at}").parse().expect("an id"),
+            units: 1,
+            gross: 2,
+            amount: 1,
+        };
+        let credits: Vec<_> = (0..credits).map(credit).collect();
+        let is_large = credits.len() + 2 > most;
+        let imported = Change::Imported(Order { credits, ..order("DELIVERED") });
+        let batch = vec![record("1", imported), record("2", Change::Line(line()))];
+        let mut batch = Batch::new(batch, None).with_most_counters(most);
+        batch.found(None);
+        let Next::Apply(step) = batch.next() else { panic!("a step") };
+        let (items, mut sum) = (items(&step), Counts::default());
+        for item in &items {
+            let counts = Counts::from(item);
+            assert!(counts.len() <= MOST_PARKED, "{} counters", counts.len());
+            sum.add(&counts);
+        }
+        assert_eq!((step.parks, &sum), (is_large, if is_large { &step.counts } else { &sum }));
+        assert!(is_large || step.counts.len() <= most);
+        let keys: HashSet<_> = items.iter().map(Stored::key).collect();
+        // The checkpoint and, in a replay, that of repairs are written as well.
+        assert!(keys.len() == items.len() && items.len() + 2 <= MOST_ACTIONS / 2, "{} items", items.len());
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ const RESTORED_AT: &str = "2026-11-25T00:00:00.000Z";
 pub(super) enum Act {
     /// Places an order: customer, day, currency, and product, quantity and price of each line.
     Place(u8, u8, bool, Vec<(u8, i64, i64)>),
+    /// Imports a delivered order of so many products, a unit of each of which is credited: customer, day, products.
+    Import(u8, u8, u8),
     /// Moves an order to its next status.
     Advance(usize),
     /// Cancels an order, if its status allows it.
@@ -43,6 +45,8 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => (0..3_u8, 0..2_u8, any::<bool>(), vec(line, 1..4))
             .prop_map(|(customer, day, currency, lines)| Act::Place(customer, day, currency, lines)),
+        1 => (0..3_u8, 0..2_u8, 1..16_u8)
+            .prop_map(|(customer, day, products)| Act::Import(customer, day, products)),
         3 => any::<usize>().prop_map(Act::Advance),
         2 => any::<usize>().prop_map(Act::Cancel),
         3 => (any::<usize>(), any::<usize>()).prop_map(|(order, line)| Act::Credit(order, line)),
@@ -100,7 +104,11 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn act(&mut self, act: Act) {
         match act {
-            Act::Place(customer, day, currency, lines) => self.place(customer, day, currency, &lines),
+            Act::Place(customer, day, currency, lines) => self.place(customer, day, currency, &lines, false),
+            Act::Import(customer, day, products) => {
+                let lines: Vec<_> = (0..products).map(|product| (product, 2, 50)).collect();
+                self.place(customer, day, true, &lines, true);
+            }
             Act::Advance(which) => self.change(which, |status| match status {
                 OrderStatus::Pending => OrderStatus::Paid,
                 OrderStatus::Paid => OrderStatus::Shipped,
@@ -174,7 +182,7 @@ impl Stream {
         number_of(number)
     }
 
-    fn place(&mut self, customer: u8, day: u8, currency: bool, lines: &[(u8, i64, i64)]) {
+    fn place(&mut self, customer: u8, day: u8, currency: bool, lines: &[(u8, i64, i64)], is_imported: bool) {
         let currency = if currency { "EUR" } else { "USD" };
         let mut products: Vec<_> = lines.to_vec();
         products.sort_unstable();
@@ -186,8 +194,9 @@ impl Stream {
         let total = subtotal - discount;
         let units: i64 = products.iter().map(|(_, quantity, _)| quantity).sum();
         let id = format!("order-{}", self.orders.len());
-        let order: Order = serde_json::from_value(json!({
-            "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
+        let imported_at = is_imported.then_some(WRITTEN_AT);
+        let mut order: Order = serde_json::from_value(json!({
+            "orderId": id, "importedAt": imported_at, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
             "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day),
             "changedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(subtotal),
             "discount": money(discount), "total": money(total), "requestHash": "", "lineCount": products.len(),
@@ -195,7 +204,23 @@ impl Stream {
         }))
         .expect("an order");
         let at = self.orders.len();
-        self.orders.push((order.clone(), Vec::new()));
+        let items: Vec<OrderItem> = products
+            .iter()
+            .map(|(product, quantity, price)| {
+                serde_json::from_value(json!({
+                    "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at, "shard": 0,
+                    "importedAt": imported_at, "productId": format!("product-{product}"), "name": "A thing",
+                    "quantity": quantity, "unitPrice": money(*price), "amount": money(quantity * price),
+                }))
+                .expect("a line")
+            })
+            .collect();
+        let lines: Vec<_> = items.iter().map(|item| item.line.clone()).collect();
+        if is_imported {
+            order.status = OrderStatus::Delivered;
+            order.credits = Credit::of(&lines, order.discount, |_| 1);
+        }
+        self.orders.push((order.clone(), lines));
         // The stream has the items of a transaction in any order.
         let header_first = at.is_multiple_of(2);
         for header in [header_first, !header_first] {
@@ -203,15 +228,8 @@ impl Stream {
                 self.write(at, "INSERT", Item::default(), item(&order));
                 continue;
             }
-            for (product, quantity, price) in &products {
-                let line: OrderItem = serde_json::from_value(json!({
-                    "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at, "shard": 0,
-                    "productId": format!("product-{product}"), "name": "A thing", "quantity": quantity,
-                    "unitPrice": money(*price), "amount": money(quantity * price),
-                }))
-                .expect("a line");
-                self.write(at, "INSERT", Item::default(), item(&line));
-                self.orders[at].1.push(line.line);
+            for line in &items {
+                self.write(at, "INSERT", Item::default(), item(line));
             }
         }
     }
@@ -274,8 +292,8 @@ impl Stream {
         for line in lines {
             let (order_id, customer_id) = (order.order_id.clone(), order.customer_id.clone());
             let placed_at = order.placed_at;
-            let line =
-                OrderItem { order_id, customer_id, placed_at, shard: 0, imported_at: None, uncounted: false, line };
+            let imported_at = order.imported_at;
+            let line = OrderItem { order_id, customer_id, placed_at, shard: 0, imported_at, uncounted: false, line };
             self.write(at, "REMOVE", item(&line), Item::default());
             self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&line));
         }

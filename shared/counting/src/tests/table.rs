@@ -57,8 +57,8 @@ pub(super) struct Table {
     /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
     pub(super) counts: Counts,
-    /// The parked counts, by sort key: the shard and the mark.
-    pub(super) parked: BTreeMap<(u8, String), ParkedCounts>,
+    /// The parked counts, by key: the group, the list, the shard and the mark.
+    pub(super) parked: BTreeMap<(String, String), ParkedCounts>,
     /// The holders of the groups' leases.
     pub(super) leases: BTreeMap<u8, usize>,
     late: Vec<Transaction>,
@@ -67,13 +67,17 @@ pub(super) struct Table {
 #[derive(Clone, Debug)]
 pub(super) enum Transaction {
     Count(usize, Step),
-    Fold(u8, Fold),
+    Fold(Fold),
 }
 
 pub(super) fn parked_by(shard: usize, step: &Step) -> Vec<ParkedCounts> {
     let shard: ShardId = format!("shardId-{shard}").parse().expect("a shard");
     let parked_at: Timestamp = "2026-11-21T09:30:00Z".parse().expect("a time");
     step.parked(&shard, parked_at)
+}
+
+fn text(key: &Key) -> (String, String) {
+    (key.partition.clone(), key.sort.clone())
 }
 
 impl Table {
@@ -91,7 +95,7 @@ impl Table {
             self.marks.insert(shard, step.mark.clone());
         }
         for parked in parked_by(shard, step).into_iter().filter(|_| self.bug != Some(Bug::ParkedAfterTheMark)) {
-            let before = self.parked.insert((parked.group, parked.key().sort), parked);
+            let before = self.parked.insert(text(&parked.key()), parked);
             assert_eq!(before, None, "each item is parked once");
         }
         if !step.parks {
@@ -101,8 +105,8 @@ impl Table {
     }
 
     /// Commits a fold, if all of its parked counts exist.
-    pub(super) fn fold(&mut self, group: u8, fold: &Fold) -> bool {
-        let keys: Vec<_> = fold.parked.iter().map(|key| (group, key.sort.clone())).collect();
+    pub(super) fn fold(&mut self, fold: &Fold) -> bool {
+        let keys: Vec<_> = fold.parked.iter().map(text).collect();
         let are_parked = keys.iter().all(|key| self.parked.contains_key(key));
         if !are_parked && self.bug != Some(Bug::ParkedIsNotAsked) {
             return false;
@@ -138,7 +142,7 @@ impl Table {
         if let Some(which) = which.checked_rem(self.late.len()) {
             match self.late.swap_remove(which) {
                 Transaction::Count(shard, step) => _ = self.commit(shard, &step),
-                Transaction::Fold(group, fold) => _ = self.fold(group, &fold),
+                Transaction::Fold(fold) => _ = self.fold(&fold),
             }
         }
     }
