@@ -37,6 +37,8 @@ use crate::scan::patiently;
 const AT_ONCE: usize = 16;
 /// The longest time for which a table counts as one that does not migrate. Functions use a phase for the same time.
 const PHASE_LIFETIME: Duration = Duration::from_secs(2);
+/// The longest time for the lines of one order, which count if they are written within an hour of its time.
+const LONGEST: Duration = Duration::from_mins(30);
 /// The time for the retries of one request.
 const BUDGET: Duration = Duration::from_secs(10);
 
@@ -305,9 +307,14 @@ impl Importer {
         Ok(outcome)
     }
 
-    /// Makes these writes, one after the other. If another import has written a line, it is there.
+    /// Makes these writes, one after the other. If another import has written a line, it is there. Lines that are late do not
+    /// count for an order of this time: the next attempt dates the order anew.
     async fn write_each(&self, writes: Vec<Write>) -> Result<(), Error> {
+        let began = Instant::now();
         for write in writes {
+            if began.elapsed() > LONGEST {
+                return Err(Error::contention("the lines of an order take too long"));
+            }
             _ = self.write(vec![write]).await?;
         }
         Ok(())

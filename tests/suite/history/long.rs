@@ -12,13 +12,19 @@ use crate::prelude::*;
 
 /// An order of 60 lines, which is paid by the whole of a gift card and has the only use of a code, and what it refers to.
 fn long() -> Temporary {
+    long_of(60, 1)
+}
+
+/// An order of the same 60 units in so many lines.
+fn long_of(lines: u32, quantity: u32) -> Temporary {
     let id = |at: u32| format!("p{at}");
     let (placed, customer) = (Timestamp::now().day().plus(-1).to_string(), "ada");
     let mut records: Vec<_> = (0..60)
         .map(|at| json!({ "type": "product", "productId": id(at), "name": "P", "category": "c", "price": eur(100) }))
         .collect();
-    let lines: Vec<_> =
-        (0..60).map(|at| json!({ "productId": id(at), "name": "P", "quantity": 1, "unitPrice": eur(100) })).collect();
+    let lines: Vec<_> = (0..lines)
+        .map(|at| json!({ "productId": id(at), "name": "P", "quantity": quantity, "unitPrice": eur(100) }))
+        .collect();
     records.extend([
         json!({ "type": "customer", "customerId": customer, "username": customer, "email": "ada@example.com",
             "name": "Ada", "createdAt": "2019-01-01" }),
@@ -55,7 +61,13 @@ async fn a_long_order_is_finished_by_the_next_import_unless_its_content_is_anoth
             shop.delete(pk, sk).await;
         }
     }
-    let differ: [fn(&mut Value); 3] = [
+    let differ: [fn(&mut Value); 4] = [
+        // A line that is missing.
+        |order| {
+            let mut lines = order["lines"].as_array_mut().expect("lines").iter_mut();
+            let line = lines.find(|line| line["productId"] == "q7").expect("a line");
+            (line["quantity"], line["unitPrice"]) = (json!(2), eur(50));
+        },
         |order| order["lines"][3]["name"] = json!("another"),
         |order| order["lines"][3]["productId"] = json!("p2"),
         |order| {
@@ -75,6 +87,14 @@ async fn a_long_order_is_finished_by_the_next_import_unless_its_content_is_anoth
         assert_eq!((summary.new, refused), (new, vec![]));
         assert!(exported(&shop).await == whole, "the lines that were missing are there");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_begun_order_that_is_shorter_by_now_is_refused() {
+    let shop = Shop::open().await;
+    begin(&shop, &long()).await;
+    let (_, refused) = imported(&shop, &long_of(30, 2), &Options::default()).await;
+    assert_eq!(refused.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>(), ["it exists with other content"]);
 }
 
 /// A check reserves nothing for the order: its beginning has the money and the use.

@@ -40,6 +40,8 @@ impl Reconciler {
         };
         let budget = Budget::of(LAST_STEP);
         self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await.map(drop)?;
+        // What a replay has parked before this mark. It parks no more after it.
+        self.folder.sweep(budget).await?;
         let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
         match self.writer.write(Write::add_if(deficit, is_same)?, budget).await {
