@@ -125,17 +125,68 @@ fn an_alarm_of_another_stage_rolls_nothing_back() {
     assert!(checkout.keeps(&second) && checkout.release() == second);
 }
 
-/// The operator has a reason, and alarms of the closed shop go off.
+/// The operator has a reason. The build is kept only if all is well.
 #[test]
 fn a_build_is_left_alone_if_somebody_changes_the_stack_while_its_alarms_are_watched() {
-    for meanwhile in [r"Shop\tclosed", r"StackStatus\tUPDATE_IN_PROGRESS", r"Changed\tnow"] {
+    for (name, value, is_off, is_kept) in [
+        ("Shop", "closed", false, true),
+        ("Changed", "now", false, true),
+        ("Changed", "now", true, false),
+        ("StackStatus", "UPDATE_IN_PROGRESS", false, false),
+        ("Release", "another", false, false),
+    ] {
         let (checkout, _) = Checkout::deployed();
-        checkout.write("later", &format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"));
-        checkout.write("meanwhile", &format!("printf '{meanwhile}\n' >>\"$STAND_IN/stacks/till\""));
+        if is_off {
+            checkout.write("later", &format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"));
+        }
+        let stack = r#""$STAND_IN/stacks/till""#;
+        let changed = if name == "Release" { "Changed" } else { name };
+        let meanwhile = format!(
+            "sed -i '/^{name}/d; /^{changed}/d' {stack}; printf '{name}\\t{value}\n{changed}\\t{value}\n' >>{stack}"
+        );
+        checkout.write("meanwhile", &meanwhile);
         let second = checkout.commit("the second release");
-        assert_eq!(failure(&checkout.deploy()), None, "{meanwhile}");
-        assert!(checkout.keeps(&second) && checkout.release() == second, "{meanwhile}");
+        let failed = failure(&checkout.deploy());
+        assert_eq!(failed.is_none(), is_kept, "{name}: {failed:?}");
+        assert!(
+            checkout.keeps(&second) == is_kept && failed.is_none_or(|it| it.contains("Somebody changed")),
+            "{name}"
+        );
+        assert_eq!(checkout.program(), "the second release", "{name}: nothing is rolled back");
     }
+}
+
+/// The former build is still the one that is kept as what runs.
+#[test]
+fn a_deployment_that_came_to_no_end_is_checked_by_the_next_one() {
+    let never = "yes 'cloudwatch describe-alarms' | head -99 >\"$STAND_IN/broken\"";
+    for (alarms, is_good) in [(String::new(), true), (format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"), false)] {
+        let (checkout, first) = Checkout::deployed();
+        checkout.write("meanwhile", never);
+        let second = checkout.commit("the second release");
+        assert_fails(&checkout.deploy(), "the new build is neither checked nor kept");
+        checkout.write("meanwhile", "");
+        for file in ["alarms", "later"] {
+            checkout.write(file, &alarms);
+        }
+        checkout.write("broken", "");
+        let failed = failure(&checkout.deploy());
+        assert_eq!(failed.is_none(), is_good, "{failed:?}");
+        assert_eq!(checkout.release(), if is_good { second } else { first });
+    }
+}
+
+#[test]
+fn what_cloudformation_deployed_is_checked_although_sam_did_not_hear_of_it() {
+    let (checkout, first) = Checkout::deployed();
+    checkout.write("cut", "");
+    let second = checkout.commit("the second release");
+    assert_eq!(failure(&checkout.deploy()), None);
+    assert!(checkout.keeps(&second));
+    checkout.commit("it answers 500");
+    assert_fails(&checkout.deploy(), "The build that ran before is deployed again");
+    assert_eq!(checkout.release(), second);
+    assert_ne!(first, second);
 }
 
 /// The gateway answers as before, so only the closed functions do not.

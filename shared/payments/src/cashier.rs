@@ -250,7 +250,9 @@ impl Cashier {
             None if is_new => return Err(error),
             None => {}
             Some(command) => {
-                let failed = Transition::FailCommand { command, code: Some(ProviderPayment::UNKNOWN) };
+                let is_other = matches!(error, Failed::Differs);
+                let code = if is_other { ProviderPayment::OTHER_AMOUNT } else { ProviderPayment::UNKNOWN };
+                let failed = Transition::FailCommand { command, code: Some(code) };
                 let changed = Box::pin(self.orders.change(Target::Order(order), failed, budget)).await?;
                 if is_new && matches!(&changed, Transitioned::Done(whole) if whole.work().is_some()) {
                     error!(order_id = order.as_str(), ?command, %error, "the payment provider cannot do what is due");

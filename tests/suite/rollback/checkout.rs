@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// Copies the folder of the template to `deployed`, its own arguments to `arguments`, and the release into the stack. The
 /// file `refused` has the status of a stack that CloudFormation does not deploy. If there is a file `declined`, somebody
-/// declines the changes.
+/// declines the changes. If there is a file `cut`, SAM does not hear that CloudFormation has deployed.
 const SAM: &str = r#"#!/usr/bin/env bash
 [[ $1 == deploy && $2 == --template-file ]] || exit 1
 stack=$STAND_IN/stacks/$(sed 's/.*--stack-name \([^ ]*\).*/\1/' <<<"$*")
@@ -27,8 +27,10 @@ if [[ -f $STAND_IN/refused ]]; then
 fi
 rm -rf "$STAND_IN/deployed" && cp -r "$(dirname "$3")" "$STAND_IN/deployed"
 echo "${@:4}" >"$STAND_IN/arguments"
-sed -i '/^Release/d; /^ApiUrl/d; /^StackStatus/d' "$stack"
+sed -i '/^Release/d; /^ApiUrl/d; /^StackStatus/d; /^Changed/d' "$stack"
 printf 'ApiUrl\thttps://api\nRelease\t%s\n' "$(sed -n 's/^    Value: "\(.*\)"/\1/p' "$3")" >>"$stack"
+printf 'StackStatus\tUPDATE_COMPLETE\nChanged\t%s\n' "$(date +%s.%N)" >>"$stack"
+[[ ! -f $STAND_IN/cut ]]
 "#;
 
 /// A bucket, and stacks with their parameters and outputs. Each has an alarm, and a stack with two more. Each line of the file

@@ -261,7 +261,7 @@ impl CardPayment {
     /// The payment after the provider did not carry out this command. With a `code` it refuses for good: of a refund or a
     /// capture, staff decide. Without one it failed. A refund that failed may be made all the same: see
     /// [`renumbered`](Self::renumbered). If the provider has not known the payment for as long as an authorization can
-    /// last ([`RESERVED_FOR`](ProviderPayment::RESERVED_FOR)), nothing is reserved any more.
+    /// last ([`RESERVED_FOR`](ProviderPayment::RESERVED_FOR)), and no capture was asked for, nothing is reserved any more.
     #[must_use]
     pub fn failed(&self, command: Command, code: Option<&str>, now: Timestamp) -> Self {
         let mut next = self.clone();
@@ -270,9 +270,15 @@ impl CardPayment {
             (_, Some(code)) => {
                 let since = provider.failed_at.filter(|_| provider.is_unknown());
                 let is_unknown = code == ProviderPayment::UNKNOWN;
-                if since.is_some_and(|since| since <= now.minus_seconds(ProviderPayment::RESERVED_FOR)) {
+                // A capture that was asked for may have been made.
+                if !provider.capture_requested
+                    && since.is_some_and(|since| since <= now.minus_seconds(ProviderPayment::RESERVED_FOR))
+                {
                     provider.held = Held::of(Progress::Released);
                 }
+                // Staff refund what is refused while no dispute is seen, so a dispute that is won changes nothing.
+                let is_staffs = code == ProviderPayment::DISPUTED && !provider.is_disputed();
+                let code = if is_staffs { "refused" } else { code };
                 (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
                 provider.failed_at = since.or(Some(now)).filter(|_| is_unknown);
             }

@@ -136,11 +136,14 @@ impl Held {
 }
 
 impl ProviderPayment {
-    /// Till's own code for a payment that the provider does not know, or that has another amount there.
+    /// Till's own code for a payment that the provider does not know.
     pub const UNKNOWN: &str = "not_its_payment";
 
+    /// Till's own code for a payment that has another amount at the provider.
+    pub const OTHER_AMOUNT: &str = "another_amount";
+
     /// The provider's code for a charge that the customer's bank disputes.
-    const DISPUTED: &str = "charge_disputed";
+    pub(super) const DISPUTED: &str = "charge_disputed";
 
     /// The bank has released what it reserved so many seconds ago. Stripe's longest authorizations end after 30 days.
     pub const RESERVED_FOR: u32 = 31 * 24 * 60 * 60;
@@ -176,9 +179,9 @@ impl ProviderPayment {
         self.refused.is_some() && self.held.progress == Progress::Authorized
     }
 
-    /// Whether the provider does not have this payment, so that it can neither void nor refund it.
+    /// Whether the provider does not have this payment as the table has it, so that it can neither void nor refund it.
     pub fn is_unknown(&self) -> bool {
-        self.refused.as_deref() == Some(Self::UNKNOWN)
+        matches!(self.refused.as_deref(), Some(Self::UNKNOWN | Self::OTHER_AMOUNT))
     }
 
     /// Whether the reason of a refusal is gone by this look, so that the provider is asked again. What staff may have

@@ -231,7 +231,14 @@ fn what_the_provider_refuses_for_good_is_staffs() {
     // Staff may have refunded it already, whatever is seen later. So the provider never does.
     for code in ["charge_disputed", ProviderPayment::UNKNOWN] {
         let refused = taken.failed(refund, Some(code), Timestamp::EPOCH);
-        for held in [captured(0), captured(100), disputed(Dispute::Lost), disputed(Dispute::Won)] {
+        let while_open = refused.observed(disputed(Dispute::Open), 0);
+        for (refused, held) in [
+            (&refused, captured(0)),
+            (&refused, captured(100)),
+            (&refused, disputed(Dispute::Lost)),
+            (&refused, disputed(Dispute::Won)),
+            (&while_open, disputed(Dispute::Won)),
+        ] {
             let next = refused.observed(held, 0);
             assert_eq!((next.command(), next.due_by_staff()), (None, next.due()), "{code} {held:?}");
         }
@@ -252,6 +259,10 @@ fn what_is_reserved_at_a_provider_that_does_not_know_it_is_asked_for_until_the_b
     let capture = unknown(&reserved, at(0));
     assert_eq!((capture.command(), capture.work()), (None, Some(Work::Missing)));
     assert_eq!(capture.observed(reserved.held(), 0).command(), reserved.command());
+    // A capture may have been made whose answer was lost.
+    let maybe_captured = unknown(&capture.cancelled(false), at(ProviderPayment::RESERVED_FOR));
+    assert_eq!((maybe_captured.command(), maybe_captured.work()), (Some(Command::Void), Some(Work::Provider)));
+    let reserved = at_provider(false).observed(Held::of(Progress::Authorized), 0);
     let void = unknown(&reserved.cancelled(false), at(0));
     assert_eq!(unknown(&void, at(ProviderPayment::RESERVED_FOR - 1)), void);
     assert_eq!((void.command(), void.work()), (Some(Command::Void), Some(Work::Provider)));
