@@ -140,10 +140,9 @@ fn a_build_is_left_alone_if_somebody_changes_the_stack_while_its_alarms_are_watc
             checkout.write("later", &format!("{OLD_SORROW}till-Operations-A-RequestsFail\n"));
         }
         let stack = r#""$STAND_IN/stacks/till""#;
-        let changed = if name == "Release" { "Changed" } else { name };
-        let meanwhile = format!(
-            "sed -i '/^{name}/d; /^{changed}/d' {stack}; printf '{name}\\t{value}\n{changed}\\t{value}\n' >>{stack}"
-        );
+        // Whatever changes, the time of the last change does.
+        let meanwhile =
+            format!("sed -i '/^{name}/d; /^Changed/d' {stack}; printf '{name}\\t{value}\nChanged\\tnow\n' >>{stack}");
         checkout.write("meanwhile", &meanwhile);
         let second = checkout.commit("the second release");
         let failed = failure(&checkout.deploy());
@@ -193,7 +192,8 @@ fn what_cloudformation_deployed_is_checked_although_sam_did_not_hear_of_it() {
 #[test]
 fn a_build_that_does_not_answer_because_somebody_closes_the_shop_is_left_alone() {
     let (checkout, _) = Checkout::deployed();
-    checkout.write("at-once", "printf 'Shop\\tclosed\\n' >>\"$STAND_IN/stacks/till\"");
+    let closing = "sed -i '/^Changed/d' \"$STAND_IN/stacks/till\"; printf 'Shop\\tclosed\\nChanged\\tnow\\n' >>\"$STAND_IN/stacks/till\"";
+    checkout.write("at-once", closing);
     let second = checkout.commit("the second release");
     assert_fails(&checkout.deploy(), "Somebody changed till meanwhile");
     assert!(!checkout.keeps(&second) && checkout.release() == second);

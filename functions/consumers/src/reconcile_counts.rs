@@ -134,7 +134,8 @@ impl Answer {
 }
 
 impl Reconciler {
-    /// Folds what is parked. So a change that is parked later is a recent one: it was delivered during this invocation.
+    /// Folds what is parked. So a change that `count-orders` parks later is a recent one: it was delivered during this
+    /// invocation. A replay parks older ones, which each repair folds itself.
     async fn fold(&self, budget: Budget) -> Result<(), Error> {
         let oldest = self.folder.sweep(budget).await?;
         let now = Timestamp::now().as_second();

@@ -192,7 +192,7 @@ async fn an_import_that_knows_one_table_stops_between_the_lines_of_an_order() {
 
 /// Each counter of a fold is written in both tables.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_with_many_credits_is_counted_in_every_phase() {
+async fn an_order_with_many_credits_is_counted_while_the_first_table_leads() {
     for phase in [Phase::First, Phase::Both, Phase::Compare, Phase::Handover] {
         let migrating = MigratingShop::open().await;
         migrating.enter(phase).await;

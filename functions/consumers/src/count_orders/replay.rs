@@ -245,7 +245,8 @@ impl Recounter {
         }
     }
 
-    /// Writes a step, or the items that it parks, on condition that the checkpoint is the known one, and that nothing was repaired since then.
+    /// Writes a step, or the items that it parks, on condition that the checkpoint is the known one, and that nothing was
+    /// repaired since then.
     async fn apply(
         &self,
         known: &StreamCheckpoint,

@@ -267,21 +267,7 @@ impl CardPayment {
         let mut next = self.clone();
         let Some(provider) = next.provider.as_mut().filter(|_| self.command() == Some(command)) else { return next };
         match (command, code) {
-            (_, Some(code)) => {
-                let since = provider.failed_at.filter(|_| provider.is_unknown());
-                let is_unknown = code == ProviderPayment::UNKNOWN;
-                // A capture that was asked for may have been made.
-                if !provider.capture_requested
-                    && since.is_some_and(|since| since <= now.minus_seconds(ProviderPayment::RESERVED_FOR))
-                {
-                    provider.held = Held::of(Progress::Released);
-                }
-                // Staff refund what is refused while no dispute is seen, so a dispute that is won changes nothing.
-                let is_staffs = code == ProviderPayment::DISPUTED && !provider.is_disputed();
-                let code = if is_staffs { "refused" } else { code };
-                (provider.refunding, provider.refused) = (0, Some(code.to_owned()));
-                provider.failed_at = since.or(Some(now)).filter(|_| is_unknown);
-            }
+            (_, Some(code)) => provider.refuse(code, now),
             (Command::Refund { .. }, None) => provider.failed_at = Some(now),
             _ => {}
         }

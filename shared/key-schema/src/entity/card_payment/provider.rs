@@ -184,6 +184,24 @@ impl ProviderPayment {
         matches!(self.refused.as_deref(), Some(Self::UNKNOWN | Self::OTHER_AMOUNT))
     }
 
+    /// Records that the provider refuses for good, by this code. If it still does not know what was reserved
+    /// [`RESERVED_FOR`](Self::RESERVED_FOR) seconds ago, nothing is reserved any more.
+    pub(super) fn refuse(&mut self, code: &str, now: Timestamp) {
+        let was_unknown = self.refused.as_deref() == Some(Self::UNKNOWN);
+        let unknown_since = self.failed_at.filter(|_| was_unknown).unwrap_or(now);
+        // Staff refund what is refused while no dispute is seen, so a dispute that is won changes nothing.
+        let is_staffs = code == Self::DISPUTED && !self.is_disputed();
+        let code = if is_staffs { "refused" } else { code };
+        (self.refunding, self.refused, self.failed_at) = (0, Some(code.to_owned()), None);
+        if code == Self::UNKNOWN {
+            self.failed_at = Some(unknown_since);
+            // A capture that was asked for may have been made.
+            if !self.capture_requested && unknown_since <= now.minus_seconds(Self::RESERVED_FOR) {
+                self.held = Held::of(Progress::Released);
+            }
+        }
+    }
+
     /// Whether the reason of a refusal is gone by this look, so that the provider is asked again. What staff may have
     /// refunded meanwhile stays theirs.
     pub(super) fn may_ask_again(&self, held: Held) -> bool {

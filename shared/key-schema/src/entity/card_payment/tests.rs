@@ -266,6 +266,9 @@ fn what_is_reserved_at_a_provider_that_does_not_know_it_is_asked_for_until_the_b
     let void = unknown(&reserved.cancelled(false), at(0));
     assert_eq!(unknown(&void, at(ProviderPayment::RESERVED_FOR - 1)), void);
     assert_eq!((void.command(), void.work()), (Some(Command::Void), Some(Work::Provider)));
+    // The provider knows it by now, with another amount.
+    let other = void.failed(Command::Void, Some(ProviderPayment::OTHER_AMOUNT), at(ProviderPayment::RESERVED_FOR));
+    assert_eq!((other.command(), other.held()), (Some(Command::Void), void.held()));
     let ended = unknown(&void, at(ProviderPayment::RESERVED_FOR));
     assert_eq!((ended.command(), ended.work(), ended.state()), (None, None, PaymentState::Voided));
 }
