@@ -173,6 +173,13 @@ fn a_change_that_changes_nothing_or_fails_is_told() {
         assert!(told.contains(status) && told.contains(advice) && !checkout.0.join("changed").exists(), "{told}");
         assert!(!done.status.success());
     }
+    // Somebody else asked for the same, or the operator did, and stopped waiting.
+    checkout.write("status", "UPDATE_IN_PROGRESS");
+    let done = run("Shop=open");
+    assert!(done.status.success() && String::from_utf8_lossy(&done.stdout).contains("waiting"), "{done:?}");
+    checkout.write("fails", "");
+    assert!(!run("Shop=open").status.success() && !checkout.0.join("changed").exists(), "its end is not awaited");
+    fs::remove_file(checkout.0.join("fails")).expect("a file");
     checkout.write("status", "UPDATE_ROLLBACK_COMPLETE");
     checkout.write("fails", "");
     assert!(!run("Shop=closed").status.success() && checkout.0.join("changed").exists());
