@@ -49,14 +49,17 @@ impl Folder {
 
     /// Folds everything that is parked, and returns the time of the oldest counts that are still parked after that.
     pub async fn sweep(&self, budget: Budget) -> Result<Option<Timestamp>, Error> {
-        let groups = (0..ParkedCounts::GROUPS).map(|group| async move {
-            if self.parked_since(group).await?.is_none() {
-                return Ok(None);
-            }
-            self.drive(group, Folding::of_everything(self.writer.most_writes()), budget).await?;
-            self.parked_since(group).await
-        });
+        let groups = (0..ParkedCounts::GROUPS).map(|group| self.sweep_group(group, budget));
         Ok(try_join_all(groups).await?.into_iter().flatten().min())
+    }
+
+    /// Folds everything that is parked in this group, as [`Folder::sweep`] does.
+    pub async fn sweep_group(&self, group: u8, budget: Budget) -> Result<Option<Timestamp>, Error> {
+        if self.parked_since(group).await?.is_none() {
+            return Ok(None);
+        }
+        self.drive(group, Folding::of_everything(self.writer.most_writes()), budget).await?;
+        self.parked_since(group).await
     }
 
     /// The time of the group's oldest parked counts, of any release.

@@ -23,6 +23,10 @@ impl Reconciler {
     /// compares them again.
     pub(crate) async fn repair(&self, walk: &Walk, deficit: &Counts) -> Result<bool, Error> {
         let counted = walk.counted.as_ref();
+        let budget = Budget::of(LAST_STEP);
+        self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await.map(drop)?;
+        // What a replay has parked before this mark. It parks no more after it.
+        self.folder.sweep_group(walk.aggregate().group(), budget).await?;
         match walk.aggregate() {
             Aggregate::Customer(id) => self.add(counted.map(|counts| counts.customer(id)), &deficit.customer(id)).await,
             Aggregate::Product(id) => self.add(counted.map(|counts| counts.product(id)), &deficit.product(id)).await,
@@ -38,13 +42,9 @@ impl Reconciler {
             Some(counted) => Condition::same_numbers(counted, deficit)?,
             None => Condition::absent(),
         };
-        let budget = Budget::of(LAST_STEP);
-        self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await.map(drop)?;
-        // What a replay has parked before this mark. It parks no more after it.
-        self.folder.sweep(budget).await?;
         let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
-        match self.writer.write(Write::add_if(deficit, is_same)?, budget).await {
+        match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(LAST_STEP)).await {
             Ok(Written::Done) => Ok(true),
             // If an attempt succeeded without an answer, its retry finds the repaired counters.
             Ok(Written::ConditionFailed(found)) => {
