@@ -16,7 +16,7 @@ use futures_util::{StreamExt as _, stream};
 use key_schema::access::Access;
 use key_schema::entity::Product;
 use key_schema::value::ProductId;
-use lambda::{Error, Grant, Measure};
+use lambda::{Error, Grant};
 use stock::ReadMode;
 use table::{Budget, Condition, Reader, Write, Writer, Written};
 use tracing::{error, info};
@@ -58,7 +58,6 @@ pub async fn handle(marker: Marker, event: SqsEvent, time: Duration) -> Result<S
         }
     }
     info!(marked, failed = failed.len(), "availabilities written");
-    lambda::metrics(&[("AvailabilitiesWritten", Measure::Count(marked))]);
     Ok(messages.failed(&failed))
 }
 
