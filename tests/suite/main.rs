@@ -9,6 +9,7 @@ mod accesses;
 mod alarms;
 mod audit;
 mod audit_log;
+mod availability;
 mod batches;
 mod buckets;
 mod caching;

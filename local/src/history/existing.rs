@@ -100,7 +100,7 @@ impl References {
                     let found = stock::product(reader, &product.product_id, ReadMode::Strong, budget).await?;
                     match found {
                         // Some units may have been sold since.
-                        Some((found, cells)) => same_if(found == product && cells.cells() == stock.cells()),
+                        Some((found, cells)) => same_if(product.is_like(&found) && cells.cells() == stock.cells()),
                         None => Existing::Absent(Transaction::of_product(&product, long.as_ref(), &stock)?),
                     }
                 }

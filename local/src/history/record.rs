@@ -292,6 +292,8 @@ impl ProductRecord {
             listed: self.listed,
             images,
             initial_stock,
+            availability: stock.availability(0),
+            availability_changes: 0,
             version,
             weight_grams: weight_grams.filter(|weight| weight.get() > 0),
             attributes: self.attributes.clone(),
@@ -316,6 +318,8 @@ impl ProductRecord {
             listed,
             images,
             initial_stock,
+            availability: _,
+            availability_changes: _,
             version,
         } = product;
         Self {

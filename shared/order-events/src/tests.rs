@@ -173,7 +173,7 @@ fn the_derivation_of_ids_never_changes() {
 fn an_unreadable_order_is_an_error_and_not_skipped() {
     let mut newer = image(&order("a"));
     newer.insert("status".to_owned(), AttributeValue::S("LOST".to_owned()));
-    drafts_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
+    drafts_of(record("INSERT", Item::default(), newer), FEW_LEFT).expect_err("an unknown status");
 }
 
 /// What the provider reports late, of an order that is cancelled, is not lost.
@@ -290,7 +290,9 @@ fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
 fn the_restoration_of_an_order_is_not_its_placing() {
     let insert = |order: &Order, written_at: &str| {
         let written_at = written_at.parse().expect("a time");
-        drafts_of(Record { written_at, ..record("INSERT", Item::default(), image(order)) }).expect("readable").pop()
+        drafts_of(Record { written_at, ..record("INSERT", Item::default(), image(order)) }, FEW_LEFT)
+            .expect("readable")
+            .pop()
     };
     let placed = order("a");
     // The stream's times are whole seconds, so they may be a little before the order's own time.

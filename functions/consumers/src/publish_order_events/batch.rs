@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use catalogue::FewLeft;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use key_schema::entity::{Order, OrderStatus};
@@ -45,9 +46,10 @@ enum Unfinished {
 }
 
 impl Batch {
-    pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
+    pub(crate) fn new(mut delivered: Vec<Delivered>, few_left: FewLeft) -> Self {
         let events = delivered.iter_mut().enumerate();
-        let events = events.flat_map(|(at, delivered)| Unfinished::of(delivered).into_iter().map(move |one| (at, one)));
+        let events = events
+            .flat_map(|(at, delivered)| Unfinished::of(delivered, few_left).into_iter().map(move |one| (at, one)));
         let (record_of, open): (Vec<_>, Vec<_>) = events.unzip();
         Self { delivered, record_of, open: open.into_iter().enumerate().collect(), finished: Finished::default() }
     }
@@ -171,7 +173,7 @@ fn count(event: &Event) {
 
 impl Unfinished {
     /// The events of a record.
-    fn of(delivered: &mut Delivered) -> Vec<Self> {
+    fn of(delivered: &mut Delivered, FewLeft(few_left): FewLeft) -> Vec<Self> {
         let record = match &mut delivered.record {
             Ok(record) => record,
             Err(error) => return vec![Self::unreadable(error)],
@@ -182,7 +184,7 @@ impl Unfinished {
             Draft::Event(event) => Self::ready(event, at),
             Draft::Placed(order) => Self::Placed(*order, at),
         };
-        match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }) {
+        match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }, few_left) {
             Ok(drafts) => drafts.into_iter().map(unfinished).collect(),
             Err(error) => vec![Self::unreadable(&error)],
         }

@@ -16,6 +16,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     reading::nothing_there(shop).await;
     things::images(shop).await;
     things::indexed(shop).await;
+    things::marked(shop).await;
     things::carts(shop).await;
     let orders = placing::orders(shop).await;
     reading::views(shop).await;

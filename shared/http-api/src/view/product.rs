@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use key_schema::entity::{Product, ProductStats, WholeStock};
+use key_schema::entity::{Availability, Product, ProductStats, WholeStock};
 use key_schema::value::{Category, Cells, Grams, ImageId, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -35,6 +35,9 @@ pub struct ProductView {
     /// `false` if no list, no category and no search has the product. Absent otherwise.
     #[schema(nullable = false)]
     listed: Option<bool>,
+    /// Whether the product can be bought, as of some seconds ago: a sale is seen here once it is counted. An order looks at
+    /// the stock itself.
+    availability: Availability,
     /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     recalled: bool,
@@ -81,6 +84,7 @@ impl ProductView {
         (name, description, description_continues): (String, String, bool),
         category: Category,
         price: Money,
+        availability: Availability,
         version: u64,
     ) -> Self {
         Self {
@@ -94,6 +98,7 @@ impl ProductView {
             variant_of: None,
             weight_grams: None,
             listed: None,
+            availability,
             recalled: false,
             images: Vec::new(),
             available: None,
@@ -127,8 +132,8 @@ impl ProductView {
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
         let continues = product.description_continues();
-        let Product { product_id, name, description, category, price, version, .. } = product;
-        Self::listed(product_id, (name, description, continues), category, price, version)
+        let Product { product_id, name, description, category, price, availability, version, .. } = product;
+        Self::listed(product_id, (name, description, continues), category, price, availability, version)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The entities, as plain data.
 
 mod address;
+mod availability;
 mod card_payment;
 mod cart;
 mod category_count;
@@ -42,6 +43,7 @@ mod whole_order;
 pub use single_table::Entity;
 
 pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, PastAddress, SavedAddress};
+pub use availability::Availability;
 pub use card_payment::{CardPayment, Command, Dispute, Held, Progress, ProviderPayment, Transfer, Work};
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;

@@ -7,8 +7,9 @@ use utoipa::ToSchema;
 
 use crate::value::{Category, Currency, Grams, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
 
-use super::Sums;
+use super::stock::is_zero;
 use super::tally::{revenue, saturated};
+use super::{Availability, Sums};
 
 /// A product of the catalogue.
 #[serde_with::skip_serializing_none]
@@ -43,6 +44,12 @@ pub struct Product {
     /// The units in stock when the product was created. They distinguish a repeated request from a different one with
     /// the same id.
     pub initial_stock: u32,
+    /// Whether the product can be bought, as of some seconds ago.
+    #[serde(default, skip_serializing_if = "is_in_stock")]
+    pub availability: Availability,
+    /// The number of times that `availability` changed. `version` does not count these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub availability_changes: u64,
     /// The number of times the product was written, which is the `ETag`. A sale does not change it.
     pub version: u64,
 }
@@ -55,6 +62,11 @@ const fn listed() -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_listed(listed: &bool) -> bool {
     *listed
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_in_stock(availability: &Availability) -> bool {
+    *availability == Availability::InStock
 }
 
 impl Product {
@@ -74,6 +86,8 @@ impl Product {
             listed: true,
             images: Vec::new(),
             initial_stock: 0,
+            availability: Availability::InStock,
+            availability_changes: 0,
             version: 1,
         }
     }

@@ -13,6 +13,9 @@ use crate::{Draft, Event, OrderPlaced, drafts_of};
 
 pub(super) type Record = crate::Record<'static>;
 
+/// The mark of the shop.
+pub(super) const FEW_LEFT: u64 = 5;
+
 pub(super) const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";
 
 pub(super) fn record(name: &'static str, old: Item, new: Item) -> Record {
@@ -25,7 +28,7 @@ pub(super) fn events_of(record: &Record) -> Vec<Event> {
         Draft::Event(event) => event,
         Draft::Placed(order) => OrderPlaced::new(*order, vec![line("cup"), line("pot")]).expect("its lines").into(),
     };
-    drafts_of(record.clone()).expect("it can be read").into_iter().map(event).collect()
+    drafts_of(record.clone(), FEW_LEFT).expect("it can be read").into_iter().map(event).collect()
 }
 
 /// The event of a record that has at most one.

@@ -99,6 +99,21 @@ pub async fn indexed(shop: &mut MeteredShop) {
     shop.check("index-products", "a product that has changed").await;
 }
 
+pub async fn marked(shop: &mut MeteredShop) {
+    let body = json!({ "delta": -1 });
+    shop.shop.create("last", json!({ "stock": 1 })).await;
+    shop.shop.admin().post_if("/products/last/stock", "*", body).await.expect(200);
+    shop.pass().await;
+    let body = json!({ "detail": { "productId": "last" } });
+    let mark = shop.shop.consumer("mark-availability", &shop.shop.endpoints());
+    for case in ["a product that is sold out", "a product that says so"] {
+        let message = json!({ "messageId": "m", "body": body.to_string() });
+        let answer = mark(json!({ "Records": [message] })).await.expect("an answer");
+        assert_eq!(answer["batchItemFailures"], json!([]));
+        shop.check("mark-availability", case).await;
+    }
+}
+
 pub async fn carts(shop: &mut MeteredShop) {
     let customer = shop.customer();
     let path = format!("/customers/{}/cart", shop.id("c", 0));
