@@ -98,9 +98,7 @@ async fn what_64_buyers_and_staff_leave_is_what_the_list_says() {
         let shop = shop().await;
         shop.create("thing", json!({ "stock": 70, "cells": cells })).await;
         // Late writes of what is no longer so.
-        let marks = || {
-            Match::action("UpdateItem").when(|body| body.to_string().contains("availabilityChanges"))
-        };
+        let marks = || Match::action("UpdateItem").when(|body| body.to_string().contains("availabilityChanges"));
         shop.fault_proxy().inject(marks(), Fault::InternalError, 2);
         shop.fault_proxy().inject(marks(), Fault::Delay(Duration::from_millis(400)), 3);
         let rounds = at_once(0..64, async |buyer| {
@@ -108,7 +106,9 @@ async fn what_64_buyers_and_staff_leave_is_what_the_list_says() {
             let order = ada.order(&key, json!({ "lines": [{ "productId": "thing", "quantity": 1 }] })).await;
             match (order.status, buyer % 8) {
                 (201, 0) => ada.cancel(&order.expect(201), json!({})).await.status == 200,
-                (_, 1) => shop.admin().post_if("/products/thing/stock", "*", json!({ "delta": -1 })).await.status == 200,
+                (_, 1) => {
+                    shop.admin().post_if("/products/thing/stock", "*", json!({ "delta": -1 })).await.status == 200
+                }
                 (_, 2) if buyer % 16 == 2 => {
                     let recalled = json!({ "recalled": buyer % 32 == 2 });
                     shop.admin().patch("/products/thing", "*", recalled).await.status == 200

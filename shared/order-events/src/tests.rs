@@ -21,7 +21,8 @@ use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject,
 use history::{histories, mark};
 pub(crate) use sample::samples;
 use sample::{
-    PLACED_AT, Record, at_provider, event_of, events_of, image, line, order, product, queued, record, with_cancelled,
+    FEW_LEFT, PLACED_AT, Record, at_provider, event_of, events_of, image, line, order, product, queued, record,
+    with_cancelled,
 };
 
 /// A rejection is published once, without the codes in the request. Queueing, delaying or repeating an order has no
