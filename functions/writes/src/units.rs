@@ -49,7 +49,8 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::InvalidTransition, "The order has too many credits of an amount.")
         }
         Denial::TooMuch(left) => {
-            Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
+            Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left."))
+                .with("amount", left)
         }
         Denial::OtherAmount(amount) => {
             Problem::new(Kind::InvalidTransition, format!("It is {amount}. Nothing was recorded."))

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::mem::take;
 
+use key_schema::entity::Work;
+use key_schema::value::{Money, OrderId, ProductId};
+use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::HttpMethod;
-use utoipa::openapi::schema::{AdditionalProperties, ComponentsBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{ComponentsBuilder, Object, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
 use utoipa::openapi::{
@@ -15,10 +18,8 @@ use utoipa::openapi::{
 
 use super::links::Links;
 use super::{Description, gateway};
+use crate::json::{Code, Fault};
 use crate::{Kind, Verb};
-
-const OUTCOME: &str = "With 500 and 503. none: this request has written nothing, and will not. unknown: it may have \
-    written something, or may do so later. In both cases, send the same request again.";
 
 /// The OpenAPI document of an API that consists of these functions, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
@@ -76,6 +77,8 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
             components
                 .schemas_from_iter(components_by_name)
                 .schema("Problem", problem_schema())
+                .schema(Fault::name(), Fault::schema())
+                .schema(Code::name(), Code::schema())
                 .schema(gateway::SCHEMA, gateway::schema())
                 .build(),
         ))
@@ -146,11 +149,71 @@ fn text_header() -> Header {
     HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()
 }
 
+/// The members of problems beside those of RFC 9457. Each type of problem has few of them, and most have none.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it is only described")]
+struct Members {
+    #[schema(inline)]
+    outcome: OutcomeMember,
+    /// With 500: the id of the request, for the shop's staff.
+    request_id: String,
+    /// With validation: what is wrong with the body, all at once.
+    #[schema(max_items = 100)]
+    errors: Vec<Fault>,
+    /// With card-number: the field, header or parameter.
+    field: String,
+    /// The order's line, from 0.
+    line: u8,
+    product_id: ProductId,
+    product_ids: Vec<ProductId>,
+    /// The units in stock.
+    available: u64,
+    /// The units that are left.
+    left: u32,
+    /// The units that wait for payment.
+    open: u64,
+    /// The most units that may wait for payment.
+    allowed: u64,
+    /// The new total.
+    total: Money,
+    /// What the bank card would pay.
+    card_amount: Money,
+    /// The amount that is left, or the right one.
+    amount: Money,
+    address_id: String,
+    country: String,
+    /// The version of the cart.
+    cart: u64,
+    /// The discount code or gift card.
+    code: String,
+    order_status: String,
+    /// The orders that are not finished.
+    orders: Vec<OrderId>,
+    /// What is to be done about the payment first.
+    #[schema(inline)]
+    work: Work,
+    /// The last day on which a return could be requested.
+    last_day: String,
+    /// The current version.
+    version: u64,
+}
+
+/// With 500 and 503. none: this request has written nothing, and will not. unknown: it may have written something, or may do
+/// so later. In both cases, send the same request again.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it is only described")]
+enum OutcomeMember {
+    None,
+    Unknown,
+}
+
 fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
-    ObjectBuilder::new()
-        .description(Some("A problem document (RFC 9457). Some types have additional members, such as productId."))
+    let mut problem: Object = ObjectBuilder::new()
+        .description(Some("A problem document (RFC 9457). Only some types have the members from outcome on. New types and members may come."))
         .property("type", text().enum_values(Some(types)))
         .required("type")
         .property("title", text())
@@ -159,9 +222,11 @@ fn problem_schema() -> Schema {
         .required("status")
         .property("detail", text())
         .required("detail")
-        .property("outcome", text().enum_values(Some(["none", "unknown"])).description(Some(OUTCOME)))
-        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-        .into()
+        .into();
+    if let RefOr::T(Schema::Object(members)) = Members::schema() {
+        problem.properties.extend(members.properties);
+    }
+    problem.into()
 }
 
 fn http_method(method: Verb) -> HttpMethod {
