@@ -1,8 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Allowance, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax,
-    LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
+    Allowance, Availability, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice,
+    LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
     Reconciliation, Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
@@ -103,6 +103,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let (mut changed, every) = (json!(product), every_change("main"));
                 changed.as_object_mut().expect("fields").extend(every.as_object().expect("fields").clone());
                 rare.push(image("Product(Full)", from_value::<Product>(changed).expect("a product")));
+                let sold_out =
+                    Product { availability: Availability::SoldOut, availability_changes: 3, ..product.clone() };
+                rare.push(image("Product(SoldOut)", sold_out));
                 rare.push(image("Product(WithImages)", Product { images, ..product }));
                 rare.push(image("Product(Described)", described));
                 rare.push(image("ProductDescription(Long)", long));

@@ -5,7 +5,6 @@ use std::mem::take;
 
 use key_schema::entity::Work;
 use key_schema::value::{Money, OrderId, ProductId};
-use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::HttpMethod;
@@ -15,6 +14,7 @@ use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
 use utoipa::openapi::{
     Info, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder,
 };
+use utoipa::{PartialSchema as _, ToSchema};
 
 use super::links::Links;
 use super::{Description, gateway};
