@@ -169,7 +169,7 @@ async fn the_description_of_the_api_is_served() {
 }
 
 /// Files with code that several functions of a program share.
-const SHARED: [&str; 11] = [
+const SHARED: [&str; 12] = [
     "changed.rs",
     "guests.rs",
     "image_change.rs",
@@ -177,6 +177,7 @@ const SHARED: [&str; 11] = [
     "main.rs",
     "optimistic.rs",
     "owner.rs",
+    "product_messages.rs",
     "product_request.rs",
     "settings.rs",
     "units.rs",

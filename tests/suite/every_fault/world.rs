@@ -114,6 +114,7 @@ impl World {
             shop.sign_up(id).await;
         }
         shop.product("thing", 1000, 100).await;
+        shop.product("few", 1000, 2).await;
         shop.create("spread", json!({ "stock": 30, "cells": 3 })).await;
         shop.discount("TEN", 10, Some(5)).await;
         for card in ["GIFT", "USED"] {

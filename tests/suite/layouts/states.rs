@@ -149,7 +149,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 31 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 32 + rejections().len(), "a sample has another name than here");
     rare
 }
 
