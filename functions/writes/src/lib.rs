@@ -38,6 +38,7 @@ http_api::routes! {
     put_taxes
     put_shipping
     quote_basket
+    quote_guest_basket
     receive_payment_event
     receive_return
     record_view
