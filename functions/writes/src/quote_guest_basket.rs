@@ -12,8 +12,8 @@ use crate::guests::are_few;
 use crate::place_order::not_a_basket;
 use crate::quote_basket;
 
-/// A code can be guessed here as often as by orders of guests. A gift card cannot: it changes no total, and its balance is
-/// nobody's business who does not spend it.
+/// Strangers can guess discount codes here no faster than by orders of guests. Gift cards change no total, so the route
+/// takes none, and tells no balance.
 pub const ROUTE: Route = Route::post("/guests/quotes", Scope::Public)
     .summary(
         "Answer what an order would cost somebody without an account, without placing it: at most 10 lines. The total is \

@@ -173,8 +173,10 @@ fn orders() -> Vec<Case> {
     let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
     let of_cart = json!({ "lines": [line("thing", 3)], "cart": 7 });
+    let of_visitor = json!({ "lines": dear["lines"], "discountCode": "TEN", "shipTo": { "country": "DE" } });
     vec![
         Case::to("quote", ADA, "POST /quotes", dear.clone()),
+        Case::to("quote as a visitor", ADA, "POST /guests/quotes", of_visitor),
         order("order", things(2)),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),

@@ -157,6 +157,13 @@ impl MeteredShop {
         order
     }
 
+    /// The basket of such an order, as somebody without an account asks for its price.
+    pub fn basket(&self, quantity: u64) -> Value {
+        let mut basket = self.order(0, quantity);
+        basket.as_object_mut().expect("an object").remove("giftCards");
+        basket
+    }
+
     pub fn product(&self, number: u32) -> Value {
         json!({
             "productId": self.id("p", number), "name": self.name('n'), "category": self.id("k", 0),
