@@ -44,6 +44,7 @@ http_api::routes! {
     record_view
     record_views
     remove_image
+    request_guest_return
     request_return
     ship_items
     start_guest_payment

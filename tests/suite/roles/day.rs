@@ -216,9 +216,7 @@ async fn waiting(shop: &Shop) {
     // The marks of transfers do not add up, so all cells are read in one transaction.
     mark(shop, 1).await;
     let spread_out = order_later(&ada, "too many, spread, later", spread(1000)).await;
-    for (client, path) in [(&ada, "/quotes"), (&shop.nobody(), "/guests/quotes")] {
-        client.post(path, spread(1000)).await.problem(http_api::Kind::OutOfStock);
-    }
+    ada.post("/quotes", spread(1000)).await.problem(http_api::Kind::OutOfStock);
     let path = spread_out.header("location").expect("a location").to_owned();
     until("it is refused", async || ada.get(&path).await.body["status"] != "QUEUED").await;
     mark(shop, -1).await;
