@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shop::cells::lay_out;
 use shop::{Reply, eur};
 
-use super::metered_shop::MeteredShop;
+use super::metered_shop::{MeteredShop, basket_of};
 use super::requests::Placed;
 
 pub async fn send_all(shop: &mut MeteredShop) {
@@ -83,7 +83,7 @@ async fn orders(shop: &mut MeteredShop) {
     shop.check("place-order", "placed, of units gathered in one cell").await;
     order_without_code(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
     shop.check("place-order", "out of stock in all cells").await;
-    let basket = in_cells(shop, shop.basket(5000));
+    let basket = basket_of(in_cells(shop, shop.order_without_code(11, 5000)));
     shop.shop.nobody().post("/guests/quotes", basket).await.problem(http_api::Kind::OutOfStock);
     shop.check("quote-guest-basket", "out of stock in all cells").await;
 }
