@@ -38,6 +38,7 @@ mod flood;
 mod generated;
 mod gift_cards;
 mod given_up;
+mod guest_quotes;
 mod guests;
 mod history;
 mod idempotency;

@@ -97,7 +97,7 @@ fn well_formed(name: &str, response: &Value) -> (u64, Value) {
     let text = response["body"].as_str().expect("a text");
     let media_type = match status {
         400.. => "application/problem+json",
-        _ if name == "get-invoice-page" => "text/html; charset=utf-8",
+        _ if ["get-invoice-page", "get-guest-invoice-page"].contains(&name) => "text/html; charset=utf-8",
         _ => "application/json",
     };
     assert_eq!(headers["content-type"], media_type, "{name}: {response}");

@@ -184,3 +184,14 @@ async fn an_order_from_the_queue_waits_for_the_engine_and_is_placed_once() {
     assert_eq!(shop.available("novel").await, 99);
     assert_eq!(breaches(&shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_engine_is_asked_by_country_and_postal_code_for_somebody_without_an_account() {
+    let engine = TaxEngine::start().await;
+    let shop = shop(&engine, false).await;
+    let mut basket = order();
+    basket["shipTo"] = json!({ "country": "US", "postalCode": "12207" });
+    let quoted = shop.nobody().post("/guests/quotes", basket).await.expect(200);
+    assert_eq!(engine.asked()[0]["shipTo"], json!({ "country": "US", "postalCode": "12207" }));
+    assert_eq!(shop.customer("ada").order("first", order()).await.expect(201)["total"], quoted["total"]);
+}

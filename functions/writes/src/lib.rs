@@ -38,11 +38,13 @@ http_api::routes! {
     put_taxes
     put_shipping
     quote_basket
+    quote_guest_basket
     receive_payment_event
     receive_return
     record_view
     record_views
     remove_image
+    request_guest_return
     request_return
     ship_items
     start_guest_payment

@@ -42,7 +42,9 @@ mod whole_order;
 
 pub use single_table::Entity;
 
-pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, PastAddress, SavedAddress};
+pub use address::{
+    Address, CustomerAddresses, Destination, NewAddress, NewDestination, OrderAddress, PastAddress, SavedAddress,
+};
 pub use availability::Availability;
 pub use card_payment::{CardPayment, Command, Dispute, Held, Progress, ProviderPayment, Transfer, Work};
 pub use cart::{Cart, CartLine};
