@@ -1,6 +1,7 @@
 //! The OpenAPI description of the API, derived from the routes' declarations and the types of their handlers.
 
 mod document;
+mod examples;
 mod gateway;
 mod links;
 mod parameter;

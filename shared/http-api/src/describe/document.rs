@@ -11,15 +11,45 @@ use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::schema::{ComponentsBuilder, Object, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Info, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema};
 
 use super::links::Links;
-use super::{Description, gateway};
+use super::{Description, examples, gateway};
 use crate::json::{Code, Fault};
 use crate::{Kind, Verb};
+
+/// What the operations of each tag are for: the first part of their paths.
+const TAGS: [(&str, &str); 19] = [
+    (
+        "products",
+        "What the shop sells: entries of the catalogue, with their images and variants; for staff, also their stock.",
+    ),
+    ("categories", "The categories, each with the number of its products."),
+    ("search", "Products by words, with filters and facets, if the shop has a search."),
+    ("views", "What visitors looked at, for the statistics of products."),
+    ("shipping", "The zones to which the shop ships, and what that costs."),
+    ("taxes", "The rates of tax, by country and category."),
+    ("customers", "A customer's profile, addresses, cart, and lists of what belongs to the customer."),
+    (
+        "guests",
+        "Buying without an account: prices, orders, payments and returns of a guest, who has a secret instead of a token.",
+    ),
+    ("quotes", "What an order would cost."),
+    ("orders", "Placing orders, and all that happens to them."),
+    ("returns", "Returns that customers have requested, and what came back."),
+    ("shipments", "Parcels on their way."),
+    ("flagged-orders", "Orders that staff have to look at."),
+    ("invoices", "Invoices, and the money that came in and went back."),
+    ("payments-due", "Payments about which something has to be done."),
+    ("payment-events", "The webhook of the payment provider."),
+    ("discounts", "Discount codes."),
+    ("gift-cards", "Gift cards, and what they hold."),
+    ("totals", "Orders and turnover of each day."),
+];
 
 /// The OpenAPI document of an API that consists of these functions, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
@@ -61,7 +91,9 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         for (status, slugs) in by_status {
             operation = operation.response(status.to_string(), refusal(&slugs, gateway.contains(&status)));
         }
-        paths.add_path_operation(route.path, vec![http_method(route.method)], operation.operation_id(Some(name)));
+        let mut operation = operation.operation_id(Some(name)).build();
+        examples::add(route, &mut operation);
+        paths.add_path_operation(route.path, vec![http_method(route.method)], operation);
         for (name, mut schema) in schemas {
             describe_unions(&mut schema);
             // If two types had the same name, one of them would be described with the fields of the other.
@@ -73,6 +105,7 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         .info(info())
         .servers(Some(servers()))
         .paths(paths)
+        .tags(Some(TAGS.map(|(name, what)| TagBuilder::new().name(name).description(Some(what)).build())))
         .components(Some(
             components
                 .schemas_from_iter(components_by_name)
