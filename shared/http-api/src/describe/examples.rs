@@ -17,12 +17,13 @@ pub(super) fn add(route: &Route, operation: &mut Operation) {
     let mut values: Vec<(Cow<'_, str>, Cow<'_, str>)> = in_query.collect();
     values.extend(in_path.chain(headers).map(|(name, value)| (name.into(), value.into())));
     for parameter in operation.parameters.iter_mut().flatten() {
+        let RefOr::T(parameter) = parameter else { continue };
         let named = values.iter().find(|(name, _)| name.eq_ignore_ascii_case(&parameter.name));
         parameter.example = named.and_then(|(_, value)| {
             if is_text(parameter) { Some(value.as_ref().into()) } else { serde_json::from_str(value).ok() }
         });
     }
-    if let (Some(body), Some(text)) = (&mut operation.request_body, example.body) {
+    if let (Some(RefOr::T(body)), Some(text)) = (&mut operation.request_body, example.body) {
         body.content.values_mut().for_each(|content| content.example = serde_json::from_str(text).ok());
     }
 }
