@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder};
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 
 use crate::Route;
@@ -19,12 +19,17 @@ pub(super) fn add(route: &Route, operation: &mut Operation) {
     for parameter in operation.parameters.iter_mut().flatten() {
         let RefOr::T(parameter) = parameter else { continue };
         let named = values.iter().find(|(name, _)| name.eq_ignore_ascii_case(&parameter.name));
-        parameter.example = named.and_then(|(_, value)| {
+        let example = named.and_then(|(_, value)| {
             if is_text(parameter) { Some(value.as_ref().into()) } else { serde_json::from_str(value).ok() }
         });
+        *parameter = ParameterBuilder::from(parameter.clone()).example(example).build();
     }
     if let (Some(RefOr::T(body)), Some(text)) = (&mut operation.request_body, example.body) {
-        body.content.values_mut().for_each(|content| content.example = serde_json::from_str(text).ok());
+        for content in body.content.values_mut() {
+            if let RefOr::T(content) = content {
+                content.example = serde_json::from_str(text).ok();
+            }
+        }
     }
 }
 
