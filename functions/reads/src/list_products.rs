@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::get("/products", Scope::Public)
 /// The number of categories to read at once.
 const CATEGORIES: u8 = 100;
 
-/// The most reads for one page of products that can be bought.
+/// The most reads of a category for one page of products that can be bought.
 const READS: usize = 8;
 
 /// The filter of the list.
@@ -55,10 +55,11 @@ async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -
     }
 }
 
-/// A page of the products that are not sold out, of at most [`READS`] reads.
+/// A page of the products that are not sold out, of at most [`READS`] reads, or of a single page of all categories, which
+/// takes many requests.
 async fn available(table: &Reader, category: Option<&Category>, mut page: PageRequest) -> Answer<Page<Product>> {
     let mut items = Vec::new();
-    for _ in 0..READS {
+    for _ in 0..if category.is_some() { READS } else { 1 } {
         let found = read(table, category, &page).await?;
         items.extend(found.items.into_iter().filter(|product| product.availability != Availability::SoldOut));
         let missing = usize::from(page.limit).saturating_sub(items.len());

@@ -107,7 +107,7 @@ pub fn drafts_of(record: Record<'_>, few_left: u64) -> Result<Vec<Draft>, Unread
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);
-            let available = AvailabilityChanged::new(&before, &after).map(Draft::from);
+            let available = AvailabilityChanged::new(&before, &after, written_at).map(Draft::from);
             let changed = (before.version != after.version).then(|| ProductChanged::new(after, written_at).into());
             return Ok(changed.into_iter().chain(available).collect());
         }

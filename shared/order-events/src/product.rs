@@ -42,8 +42,9 @@ event! {
     AvailabilityChanged of product {
         /// Whether the product can be bought, after the change.
         pub availability: Availability,
-        /// The product's version, which this change leaves as it is.
-        pub version: u64,
+        /// The number of this change. Of two events of a product, the one with the greater number is the later one; a
+        /// product that was removed and created again begins anew.
+        pub change: u64,
     }
 
     /// A product has few units, or had few before, in one of the cells of its stock. An order for Till's own
@@ -78,13 +79,14 @@ impl ProductChanged {
 
 impl AvailabilityChanged {
     /// The event of a change of a product, if the availability changed.
-    pub(crate) fn new(before: &Product, after: &Product) -> Option<Self> {
+    pub(crate) fn new(before: &Product, after: &Product, written_at: Timestamp) -> Option<Self> {
+        let (product, change, second) = (&after.product_id, after.availability_changes, written_at.as_second());
         (before.availability != after.availability).then(|| Self {
-            id: EventId::of("AvailabilityChanged", &[&after.product_id, &after.availability_changes]),
+            id: EventId::of("AvailabilityChanged", &[product, &change, &second]),
             layout_version: LAYOUT_VERSION,
-            product_id: after.product_id.clone(),
+            product_id: product.clone(),
             availability: after.availability,
-            version: after.version,
+            change,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The records of a batch until each is published or given up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use catalogue::FewLeft;
 use futures_util::StreamExt as _;
@@ -50,7 +50,18 @@ impl Batch {
         let events = delivered.iter_mut().enumerate();
         let events = events
             .flat_map(|(at, delivered)| Unfinished::of(delivered, few_left).into_iter().map(move |one| (at, one)));
-        let (record_of, open): (Vec<_>, Vec<_>) = events.unzip();
+        // Of the marks that a product may have crossed, the last one is enough: who is told looks at all of its stock.
+        let mut low = HashSet::new();
+        let mut events: Vec<_> = events.collect();
+        events.reverse();
+        events.retain(|(_, event)| match event {
+            Unfinished::Ready(Entry { event: Event::StockRanLow(ran_low), .. }) => {
+                low.insert(ran_low.product_id.clone())
+            }
+            _ => true,
+        });
+        events.reverse();
+        let (record_of, open): (Vec<_>, Vec<_>) = events.into_iter().unzip();
         Self { delivered, record_of, open: open.into_iter().enumerate().collect(), finished: Finished::default() }
     }
 

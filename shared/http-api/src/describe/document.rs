@@ -191,7 +191,7 @@ struct Members {
     outcome: OutcomeMember,
     /// With 500: the id of the request, for the shop's staff.
     request_id: String,
-    /// With validation: what is wrong with the body, all at once.
+    /// With validation: the types, bounds and fields of the body that are wrong, all at once.
     #[schema(max_items = 100)]
     errors: Vec<Fault>,
     /// With card-number: the field, header or parameter.

@@ -1,11 +1,12 @@
 //! All faults of a body, of which serde tells the first.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayItems, Object, Schema};
@@ -13,8 +14,10 @@ use utoipa::openapi::{Ref, RefOr};
 
 use super::{message, strict::Strict};
 
-/// The most values of a body that are looked at, and the most faults that are told.
-const MOST_VALUES: usize = 10_000;
+/// The bounds of the search: the values that are looked at, how deep, and the faults that are told. A body of a stranger
+/// may have any form.
+const MOST_VALUES: usize = 500;
+const MOST_STEPS: usize = 8;
 const MOST_FAULTS: usize = 100;
 
 /// A fault of a body, for a form that shows it beside its field.
@@ -41,7 +44,8 @@ pub(crate) enum Code {
     Invalid,
 }
 
-/// The faults of a body that cannot be read as a `T`, in the order of the body. Empty if it is not JSON.
+/// The faults of a body that cannot be read as a `T`, sorted by their places, but with what is missing behind what is there.
+/// Empty if it is not JSON.
 ///
 /// Each value is read alone: in a body that has only this value, at its place. What is wrong with the value is told before
 /// what is missing around it. Which fields an object needs, the schema of `T` tells.
@@ -51,7 +55,7 @@ pub(crate) fn faults<T: DeserializeOwned + ToSchema>(body: &[u8]) -> Vec<Fault> 
     T::schemas(&mut schemas);
     let schemas = Schemas(schemas.into_iter().collect());
     let mut search = Search::<T> { steps: Vec::new(), values: 0, faults: Vec::new(), body: PhantomData };
-    search.look(&schemas, &body, &schemas.plain(&T::schema()));
+    search.look(&schemas, &body, &schemas.plain(&T::schema(), &body));
     search.faults.truncate(MOST_FAULTS);
     search.faults
 }
@@ -73,7 +77,7 @@ enum Step {
 impl<T: DeserializeOwned> Search<T> {
     fn look(&mut self, schemas: &Schemas, value: &Value, is: &[&Schema]) {
         self.values += 1;
-        if self.values > MOST_VALUES {
+        if self.values > MOST_VALUES || self.steps.len() > MOST_STEPS || self.faults.len() >= MOST_FAULTS {
             return;
         }
         let known = self.faults.len();
@@ -81,7 +85,7 @@ impl<T: DeserializeOwned> Search<T> {
             Value::Object(members) => {
                 for (name, member) in members {
                     let of_member = objects(is).filter_map(|object| object.properties.get(name));
-                    let is: Vec<_> = of_member.flat_map(|schema| schemas.plain(schema)).collect();
+                    let is: Vec<_> = of_member.flat_map(|schema| schemas.plain(schema, member)).collect();
                     self.step(Step::Member(name.clone()), |search| search.look(schemas, member, &is));
                 }
                 let required = objects(is).flat_map(|object| &object.required);
@@ -94,8 +98,9 @@ impl<T: DeserializeOwned> Search<T> {
                     Schema::Array(array) => Some(&array.items),
                     _ => None,
                 });
-                let is: Vec<_> = of_elements.flat_map(|items| schemas.of_items(items)).collect();
+                let of_elements: Vec<_> = of_elements.collect();
                 for (at, element) in elements.iter().enumerate() {
+                    let is: Vec<_> = of_elements.iter().flat_map(|items| schemas.of_items(items, element)).collect();
                     self.step(Step::Element(at), |search| search.look(schemas, element, &is));
                 }
             }
@@ -114,8 +119,8 @@ impl<T: DeserializeOwned> Search<T> {
 
     fn read_alone(&mut self, value: &Value) {
         let body = self.steps.iter().rfold(value.clone(), |inner, step| match step {
-            Step::Member(name) => json!({ name: inner }),
-            Step::Element(_) => json!([inner]),
+            Step::Member(name) => Value::Object(iter::once((name.clone(), inner)).collect()),
+            Step::Element(_) => Value::Array(vec![inner]),
         });
         let Err(error) = serde_path_to_error::deserialize::<_, T>(Strict(&body)) else { return };
         let alone = self.steps.iter().map(|step| match step {
@@ -130,7 +135,10 @@ impl<T: DeserializeOwned> Search<T> {
             return self.step(Step::Member(name.to_owned()), |search| search.is_missing());
         }
         let code = if detail.starts_with("unknown field") { Code::Unknown } else { Code::Invalid };
-        self.faults.push(Fault { pointer: pointer(self.steps.iter().cloned()), detail, code });
+        // What is only wrong beside the rest of its object, such as a postal code of another country.
+        let of_member = detail.split([' ', ':']).next().filter(|name| value.get(name).is_some());
+        let member = of_member.map(|name| Step::Member(name.to_owned()));
+        self.faults.push(Fault { pointer: pointer(self.steps.iter().cloned().chain(member)), detail, code });
     }
 
     fn is_missing(&mut self) {
@@ -149,10 +157,11 @@ fn steps(path: &Path) -> impl Iterator<Item = Step> + '_ {
 }
 
 fn pointer(steps: impl Iterator<Item = Step>) -> String {
-    steps.fold("#".to_owned(), |pointer, step| match step {
-        Step::Member(name) => format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")),
-        Step::Element(at) => format!("{pointer}/{at}"),
-    })
+    let step = |step| match step {
+        Step::Member(name) => name.replace('~', "~0").replace('/', "~1"),
+        Step::Element(at) => at.to_string(),
+    };
+    iter::once("#".to_owned()).chain(steps.map(step)).collect::<Vec<_>>().join("/")
 }
 
 fn objects<'a>(schemas: &'a [&Schema]) -> impl Iterator<Item = &'a Object> {
@@ -166,26 +175,32 @@ fn objects<'a>(schemas: &'a [&Schema]) -> impl Iterator<Item = &'a Object> {
 struct Schemas(BTreeMap<String, RefOr<Schema>>);
 
 impl Schemas {
-    /// The schemas that a value has all at once, without references. None of a value that may be one of several things.
-    fn plain<'a>(&'a self, schema: &'a RefOr<Schema>) -> Vec<&'a Schema> {
+    /// The schemas that this value is to have all at once, without references. Of several alternatives, the one that has most
+    /// of the value's members.
+    fn plain<'a>(&'a self, schema: &'a RefOr<Schema>, value: &Value) -> Vec<&'a Schema> {
         match schema {
             RefOr::Ref(Ref { ref_location, .. }) => {
                 let name = ref_location.rsplit('/').next().unwrap_or_default();
-                self.0.get(name).map(|schema| self.plain(schema)).unwrap_or_default()
+                self.0.get(name).map(|schema| self.plain(schema, value)).unwrap_or_default()
             }
-            RefOr::T(Schema::AllOf(all)) => all.items.iter().flat_map(|part| self.plain(part)).collect(),
-            // A value that may be null.
-            RefOr::T(Schema::OneOf(one)) => match &one.items[..] {
-                [RefOr::T(_), other @ RefOr::Ref(_)] | [other @ RefOr::Ref(_), RefOr::T(_)] => self.plain(other),
-                _ => Vec::new(),
-            },
+            RefOr::T(Schema::AllOf(all)) => all.items.iter().flat_map(|part| self.plain(part, value)).collect(),
+            RefOr::T(Schema::OneOf(one)) => {
+                let known = |is: &Vec<&Schema>| {
+                    objects(is)
+                        .flat_map(|object| object.properties.keys())
+                        .filter(|name| value.get(name).is_some())
+                        .count()
+                };
+                let alternatives = one.items.iter().map(|alternative| self.plain(alternative, value));
+                alternatives.max_by_key(known).unwrap_or_default()
+            }
             RefOr::T(schema) => vec![schema],
         }
     }
 
-    fn of_items<'a>(&'a self, items: &'a ArrayItems) -> Vec<&'a Schema> {
+    fn of_items<'a>(&'a self, items: &'a ArrayItems, element: &Value) -> Vec<&'a Schema> {
         match items {
-            ArrayItems::RefOrSchema(schema) => self.plain(schema),
+            ArrayItems::RefOrSchema(schema) => self.plain(schema, element),
             ArrayItems::False => Vec::new(),
         }
     }

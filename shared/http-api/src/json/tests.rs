@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -108,6 +110,25 @@ fn all_faults_are_told_in_the_order_of_the_body() {
         assert_eq!(found, expected, "{body}");
     }
     assert_eq!(faults::<Basket>(b"{"), []);
+}
+
+/// The longest of these would take minutes if each value were read at any depth.
+#[test]
+fn the_faults_of_a_hostile_body_are_found_in_no_time() {
+    let deep = |inner: &str| format!("{}{inner}{}", "{\"a\":".repeat(119), "}".repeat(119));
+    let name = "n".repeat(30_000);
+    let zeros = |many| vec!["0"; many].join(",");
+    for body in [
+        deep(&format!("[{}]", zeros(9_880))),
+        format!("{{\"{name}\":[{}]}}", zeros(10_000)),
+        format!("{{\"lines\":[{}]}}", zeros(100_000)),
+        format!("{{{}}}", (0..10_000).map(|at| format!("\"{at}\":0")).collect::<Vec<_>>().join(",")),
+    ] {
+        let began = Instant::now();
+        let found = faults::<Basket>(body.as_bytes());
+        assert!((1..=100).contains(&found.len()), "{} faults of {}", found.len(), &body[..60]);
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}: {}", began.elapsed(), &body[..60]);
+    }
 }
 
 #[test]

@@ -125,7 +125,12 @@ impl ProductView {
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
         let (weight_grams, available, recalled) = (product.weight_grams, Some(stock.available()), stock.recalled);
-        Self { weight_grams, recalled, available, cells, ..Self::variant(product) }
+        // The stock is newer than the product's copy of what it says.
+        let availability = match (stock.availability(0), product.availability) {
+            (Availability::InStock, known) if known != Availability::SoldOut => known,
+            (known, _) => known,
+        };
+        Self { weight_grams, recalled, available, cells, availability, ..Self::variant(product) }
     }
 }
 
