@@ -67,7 +67,7 @@ pub use invoice_number::InvoiceNumber;
 #[cfg(test)]
 pub(crate) use money::eur;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
-pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
+pub use number::{CartVersion, Cells, Grams, LinePosition, Percent, Quantity};
 pub(crate) use postal_code::{past_postal_code, postal_code};
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};

@@ -188,6 +188,7 @@ impl Parts {
                 customer_id: customer_id(),
                 placed_at: at,
                 shard: self.shard,
+                position: usize::from(self.shard).into(),
                 imported_at: self.until,
                 uncounted: number % 2 == 0,
                 line,
