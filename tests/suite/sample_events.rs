@@ -215,8 +215,8 @@ async fn an_event_without_the_earlier_ones_is_answered() {
             {
                 continue;
             }
-            // Without rates there are no zones.
-            _ if ["get-shipping", "get-taxes"].contains(&name.as_str()) => 200,
+            // Without rates there are no zones, and without a cart it is empty.
+            _ if ["get-cart", "get-shipping", "get-taxes"].contains(&name.as_str()) => 200,
             // Its signature is too old.
             _ if name == "receive-payment-event" => 400,
             // Views of unknown products are left out.
