@@ -42,6 +42,10 @@ numbers! {
     Cells(u8): 1 to 32, "cells";
     /// The weight of one unit in grams: 0 to 1,000,000.
     Grams(u32): 0 to 1_000_000, "weightGrams";
+    /// The place of an image among those of a product: 0 to 9.
+    ImagePosition(u8): 0 to 9, "position";
+    /// A width or a height in pixels: 1 to 65,535.
+    Pixels(u16): 1 to 65_535, "pixels";
     /// The version of a cart: a random number of at most 12 digits. A longer number in a request could be taken for that of
     /// a payment card, and refused.
     CartVersion(u64): 1 to 999_999_999_999_i64, "cart";
