@@ -45,7 +45,7 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
     };
     json!({
         "orderId": ADAS_FIRST, "customerId": "ada", "status": "PENDING", "placedAt": at, "version": 1,
-        "lines": [line("cup", 1, 350), line("teapot", 2, 1999)],
+        "lines": [line("teapot", 2, 1999), line("cup", 1, 350)],
         "subtotal": eur(4348), "discount": eur(435), "discountCode": "TEN", "total": eur(3913), "paymentMethod": "card",
         "invoice": {
             "invoiceId": invoice_id, "orderId": ADAS_FIRST, "customerId": "ada", "issuedAt": at, "amount": eur(3913),
@@ -188,7 +188,7 @@ async fn every_created_resource_can_be_read() {
         (&ada, format!("{order_path}/products"), json!([listed(order, 0), listed(order, 1)])),
         (&ada, "/customers/ada/invoices".to_owned(), json!([invoice])),
         (&ada, "/customers/ada/products".to_owned(), json!([listed(order, 0), listed(order, 1)])),
-        (&admin, "/products/teapot/orders".to_owned(), json!([listed(order, 1)])),
+        (&admin, "/products/teapot/orders".to_owned(), json!([listed(order, 0)])),
         (&admin, "/products/unheard-of/orders".to_owned(), json!([])),
     ] {
         assert_eq!(answered(&client.get(&path).await, 200, &[]), page(items), "{path}");

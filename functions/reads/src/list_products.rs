@@ -13,7 +13,10 @@ use table::Reader;
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
-    .summary("The products of a category, sorted by product id; or all products, sorted by category and product id.")
+    .summary(
+        "The products of a category, sorted by product id; or all products, sorted by category and product id. \
+         `GET /search` sorts by price or name.",
+    )
     .shared(Lifetime::List)
     .limit(40, 80)
     .access(&[Access::query(PRODUCTS_OF_CATEGORY), Access::query(PRODUCTS_OF_SHOP)])

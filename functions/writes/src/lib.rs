@@ -2,6 +2,7 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod carts;
 mod changed;
 mod guests;
 mod image_change;

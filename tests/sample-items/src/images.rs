@@ -334,6 +334,7 @@ impl<'a> Parts<'a> {
             customer_id: self.customer.clone(),
             placed_at: self.at,
             shard: 0,
+            position: 0.into(),
             imported_at: None,
             uncounted: false,
             line,

@@ -215,7 +215,7 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     ada.get("/products/variant").await.expect(200);
     ada.get("/products/spread/variants").await.expect(200);
     let image = shop.uploaded("spread").await;
-    shop.confirm_image("spread", &image).await.expect(200);
+    shop.say_of_image("spread", &image, json!({ "alt": "A spread", "width": 640, "height": 480 })).await.expect(200);
     ada.get("/products/spread").await.expect(200);
     ada.get("/products?category=things").await.expect(200);
     ada.post("/orders", "recalled", basket("variant", 1)).await.problem(Kind::ProductRecalled);

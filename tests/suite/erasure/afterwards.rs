@@ -39,6 +39,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 const OTHERS: [&str; 11] = [
     "post /products",
     "patch /products/{productId}",
+    "put /products/{productId}/images/{imageId} /alt",
     "post /customers",
     "patch /customers/{customerId}",
     "put /customers/{customerId}/addresses",

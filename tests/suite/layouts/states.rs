@@ -97,7 +97,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Guest(Claimed)", Guest { claimed_by, ..guest }));
             }
             (Item::Product(product), "Product(First)") => {
-                let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
+                let id = "019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64";
+                let image_of = json!({ "imageId": id, "alt": "A pot", "width": 640, "height": 480 });
+                let images = vec![from_value(image_of).expect("an image")];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let (mut changed, every) = (json!(product), every_change("main"));

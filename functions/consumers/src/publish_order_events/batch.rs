@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use catalogue::FewLeft;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use key_schema::entity::{Order, OrderStatus};
+use key_schema::entity::{Order, OrderItem, OrderStatus};
 use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::{Money, SequenceNumber, Timestamp};
 use lambda::Measure;
@@ -222,7 +222,7 @@ async fn with_lines(
 ) -> (usize, Option<Unfinished>) {
     let lines = table.collection(&PRODUCTS_OF_ORDER.ask(&order.order_id)).await;
     let open = match lines {
-        Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
+        Ok(items) => match OrderPlaced::new(order, OrderItem::lines(items)) {
             Ok(event) => Some(Unfinished::ready(event, written_at)),
             Err(missing) => Some(Unfinished::unreadable(&missing)),
         },

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use key_schema::entity::{Availability, Product, ProductStats, WholeStock};
-use key_schema::value::{Category, Cells, Grams, ImageId, Money, ProductId};
+use key_schema::entity::{Availability, Product, ProductImage, ProductStats, WholeStock};
+use key_schema::value::{Category, Cells, Grams, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -41,7 +41,7 @@ pub struct ProductView {
     /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     recalled: bool,
-    /// The images, in the order in which they were added. Only reads show them.
+    /// The images, in the order that staff chose. Only reads show them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<ImageView>,
     /// The number of units that can be sold.
@@ -73,7 +73,7 @@ impl ProductView {
 
     /// The same with its images, each with its URL.
     #[must_use]
-    pub fn with_images(self, images: Vec<(ImageId, String)>) -> Self {
+    pub fn with_images(self, images: Vec<(ProductImage, String)>) -> Self {
         Self { images: ImagesView::new(images).images, ..self }
     }
 

@@ -21,7 +21,7 @@ pub(crate) mod tests;
 /// `tax` on top, and the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The lines, sorted by product id, as they are stored.
+    /// The lines, in the order of the request.
     pub lines: Vec<OrderLine>,
     /// The sum of the lines.
     pub subtotal: Money,
@@ -160,7 +160,6 @@ fn lines(order: &NewOrder, items: &ItemsRead) -> Result<(Vec<OrderLine>, Money),
             tax: None,
         });
     }
-    lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
     if subtotal.is_some_and(|subtotal| !subtotal.is_chargeable()) {
         return Err(Rejection::TooExpensive);
     }
