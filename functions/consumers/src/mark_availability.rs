@@ -47,17 +47,17 @@ pub async fn handle(marker: Marker, event: SqsEvent, time: Duration) -> Result<S
     let messages = ProductMessages::from(event);
     let budget = Budget::of(time);
     let marks = stream::iter(messages.products()).map(async |product| (marker.mark(&product, budget).await, product));
-    let (mut marked, mut failed) = (0, Vec::new());
+    let (mut written, mut failed) = (0, Vec::new());
     for (result, product) in marks.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
         match result {
-            Ok(writes) => marked += writes,
+            Ok(writes) => written += writes,
             Err(error) => {
                 error!(%product, cause = lambda::chain(&error), "the availability of a product was not written");
                 failed.push(product);
             }
         }
     }
-    info!(marked, failed = failed.len(), "availabilities written");
+    info!(written, failed = failed.len(), "availabilities written");
     Ok(messages.failed(&failed))
 }
 

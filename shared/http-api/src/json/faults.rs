@@ -90,7 +90,7 @@ impl<T: DeserializeOwned> Search<T> {
                 }
                 let required = objects(is).flat_map(|object| &object.required);
                 for name in required.filter(|name| !members.contains_key(*name)) {
-                    self.step(Step::Member(name.clone()), |search| search.is_missing());
+                    self.step(Step::Member(name.clone()), Self::is_missing);
                 }
             }
             Value::Array(elements) => {
@@ -132,7 +132,7 @@ impl<T: DeserializeOwned> Search<T> {
         }
         let detail = message(error.inner());
         if let Some(name) = detail.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
-            return self.step(Step::Member(name.to_owned()), |search| search.is_missing());
+            return self.step(Step::Member(name.to_owned()), Self::is_missing);
         }
         let code = if detail.starts_with("unknown field") { Code::Unknown } else { Code::Invalid };
         // What is only wrong beside the rest of its object, such as a postal code of another country.

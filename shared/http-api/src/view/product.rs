@@ -130,7 +130,7 @@ impl ProductView {
             (Availability::InStock, known) if known != Availability::SoldOut => known,
             (known, _) => known,
         };
-        Self { weight_grams, recalled, available, cells, availability, ..Self::variant(product) }
+        Self { weight_grams, availability, recalled, available, cells, ..Self::variant(product) }
     }
 }
 
