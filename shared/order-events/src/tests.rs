@@ -143,7 +143,7 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 21] = [
+    let expected: [String; 23] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
         "89a3bba0-1147-5c75-a6ea-8e6371a49ddc",
@@ -164,6 +164,8 @@ fn the_derivation_of_ids_never_changes() {
         "ba5b7984-4d19-5783-ab00-8ca836234385",
         "ec219831-fb54-5211-96d0-7bf2a94f4f67",
         "0a0062be-c179-5fd8-b90b-e76fd926b3eb",
+        "760ede2f-aaf5-5679-84cc-cdc1204af181",
+        "1bdfeeeb-4b27-5c34-9cf4-5f4be9c843a7",
         "41d09df1-1f45-54d5-822b-44fc8db6f5f0",
     ]
     .map(str::to_owned);
