@@ -61,11 +61,11 @@ async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -
 /// A page of the products that are not sold out, of at most [`READS`] reads, or of a single page of all categories, which
 /// takes many requests.
 async fn available(table: &Reader, category: Option<&Category>, mut page: PageRequest) -> Answer<Page<Product>> {
-    let mut items = Vec::new();
+    let (mut items, wanted) = (Vec::new(), usize::from(page.limit));
     for _ in 0..if category.is_some() { READS } else { 1 } {
         let found = read(table, category, &page).await?;
         items.extend(found.items.into_iter().filter(|product| product.availability != Availability::SoldOut));
-        let missing = usize::from(page.limit).saturating_sub(items.len());
+        let missing = wanted.saturating_sub(items.len());
         page.cursor = found.next;
         if page.cursor.is_none() || missing == 0 {
             break;

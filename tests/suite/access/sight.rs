@@ -125,6 +125,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let admin = shop.admin();
     let card = json!({ "lines": [], "giftCards": ["4242 4242 4242 4242"] });
     ada.post("/orders", "a card", card).await.problem(Kind::CardNumber);
+    ada.post("/orders", "no lines", json!({})).await.problem(Kind::Validation);
     let code = json!({
         "code": "WINDOW", "percent": 1, "from": "2026-01-01T00:00:00Z", "to": "2999-01-01T00:00:00Z", "maxUses": 5,
     });

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::mem::take;
 
-use key_schema::entity::Work;
 use key_schema::value::{Money, OrderId, ProductId};
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
@@ -21,6 +20,9 @@ use super::links::Links;
 use super::{Description, examples, gateway};
 use crate::json::{Code, Fault};
 use crate::{Kind, Verb};
+
+const OUTCOME: &str = "With 500 and 503. none: this request has written nothing, and will not. unknown: it may have \
+    written something, or may do so later. In both cases, send the same request again.";
 
 /// What the operations of each tag are for: the first part of their paths.
 const TAGS: [(&str, &str); 19] = [
@@ -187,8 +189,8 @@ fn text_header() -> Header {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "it is only described")]
 struct Members {
-    #[schema(inline)]
-    outcome: OutcomeMember,
+    /// With 401, 403, 404 and 429 on the laptop: the whole of what API Gateway says.
+    message: String,
     /// With 500: the id of the request, for the shop's staff.
     request_id: String,
     /// With validation: the types, bounds and fields of the body that are wrong, all at once.
@@ -224,22 +226,11 @@ struct Members {
     /// The orders that are not finished.
     orders: Vec<OrderId>,
     /// What is to be done about the payment first.
-    #[schema(inline)]
-    work: Work,
+    work: String,
     /// The last day on which a return could be requested.
     last_day: String,
     /// The current version.
     version: u64,
-}
-
-/// With 500 and 503. none: this request has written nothing, and will not. unknown: it may have written something, or may do
-/// so later. In both cases, send the same request again.
-#[derive(ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "it is only described")]
-enum OutcomeMember {
-    None,
-    Unknown,
 }
 
 fn problem_schema() -> Schema {
@@ -255,6 +246,7 @@ fn problem_schema() -> Schema {
         .required("status")
         .property("detail", text())
         .required("detail")
+        .property("outcome", text().enum_values(Some(["none", "unknown"])).description(Some(OUTCOME)))
         .into();
     if let RefOr::T(Schema::Object(members)) = Members::schema() {
         problem.properties.extend(members.properties);

@@ -100,11 +100,13 @@ pub async fn indexed(shop: &mut MeteredShop) {
 }
 
 pub async fn marked(shop: &mut MeteredShop) {
-    let body = json!({ "delta": -1 });
-    shop.shop.create("last", json!({ "stock": 1 })).await;
-    shop.shop.admin().post_if("/products/last/stock", "*", body).await.expect(200);
+    let mut product = shop.product(9_999);
+    product["stock"] = json!(1);
+    let path = format!("/products/{}/stock", shop.id("p", 9_999));
+    let body = json!({ "detail": { "productId": product["productId"] } });
+    shop.shop.admin().post("/products", product).await.expect(201);
+    shop.shop.admin().post_if(&path, "*", json!({ "delta": -1 })).await.expect(200);
     shop.pass().await;
-    let body = json!({ "detail": { "productId": "last" } });
     let mark = shop.shop.consumer("mark-availability", &shop.shop.endpoints());
     for case in ["a product that is sold out", "a product that says so"] {
         let message = json!({ "messageId": "m", "body": body.to_string() });
