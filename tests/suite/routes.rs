@@ -85,7 +85,7 @@ async fn a_created_resource_is_answered_with_its_location() {
         body,
         json!({
             "productId": "teapot", "name": "The teapot", "description": "Round.\nBrown.", "category": "things",
-            "price": eur(1999), "available": 10, "version": 1, "stats": { "orders": 0, "units": 0 },
+            "price": eur(1999), "availability": "inStock", "available": 10, "version": 1, "stats": { "orders": 0, "units": 0 },
         })
     );
     answered(cup, 201, &[("etag", "\"1\""), ("location", "/products/cup")]);
@@ -127,7 +127,7 @@ async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     assert_eq!(
         answered(&first, 201, &[("etag", "\"1\""), ("location", &format!("/products/{id}"))]),
         json!({
-            "productId": id, "name": "Pot", "description": "", "category": "things", "price": eur(0), "available": 0,
+            "productId": id, "name": "Pot", "description": "", "category": "things", "price": eur(0), "availability": "soldOut", "available": 0,
             "version": 1, "stats": { "orders": 0, "units": 0 },
         })
     );
