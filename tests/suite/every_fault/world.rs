@@ -283,6 +283,11 @@ impl World {
             .collect()
     }
 
+    /// Whether the payment provider knew this intent at the beginning.
+    pub fn began_with(&self, intent: &str) -> bool {
+        self.seed.ledger.intents.contains_key(intent)
+    }
+
     /// Restores the initial data. `now` is the current content of the table.
     pub async fn reset(&self, now: &[Value]) {
         let by_key = |items: &[Value]| -> BTreeMap<String, Value> {
