@@ -214,8 +214,13 @@ fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     if order.status == OrderStatus::Cancelled {
         return Some((kept, due));
     }
-    // What the card payment was to bring, less what the shop wants of it and has.
-    let gone = card.map_or(0, |card| card.amount.amount() - card.credited - card.wanted() + card.missing());
+    // What the card payment was to bring, less what the shop wants of it and has. The shop wants less than nothing if staff
+    // wrote off what went back beyond the payment.
+    let gone = card.map_or(0, |card| {
+        let owed = card.amount.amount() - card.credited;
+        let has = card.received() - card.returned() - card.held().disputed;
+        owed - (owed - card.written_off).max(has.min(0)) + card.missing()
+    });
     Some((kept, money(order.net_total() - gone)?.checked_add(due)?))
 }
 

@@ -268,7 +268,9 @@ fn comparable(world: &World, case: &Case, items: &[Value]) -> State {
     if PLACES.contains(&case.function.as_str()) {
         state.retain(|item| item["EntityType"]["S"] != "queuedOrder");
     }
-    state.iter_mut().for_each(|item| forget_intents(world, item));
+    for item in &mut state {
+        forget_intents(world, item);
+    }
     state
 }
 
