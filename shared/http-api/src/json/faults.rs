@@ -186,10 +186,8 @@ impl Schemas {
             RefOr::T(Schema::AllOf(all)) => all.items.iter().flat_map(|part| self.plain(part, value)).collect(),
             RefOr::T(Schema::OneOf(one)) => {
                 let known = |is: &Vec<&Schema>| {
-                    objects(is)
-                        .flat_map(|object| object.properties.keys())
-                        .filter(|name| value.get(name).is_some())
-                        .count()
+                    let names = || objects(is).flat_map(|object| object.properties.keys());
+                    (names().filter(|name| value.get(name).is_some()).count(), names().count())
                 };
                 let alternatives = one.items.iter().map(|alternative| self.plain(alternative, value));
                 alternatives.max_by_key(known).unwrap_or_default()
