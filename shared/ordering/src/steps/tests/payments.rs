@@ -1,7 +1,7 @@
 //! Laws of payments at a provider: for any sequence of what the customer, the shop, the provider and the settling function
 //! do, with reports that come late, several times, in another order or never.
 
-use key_schema::entity::{CardPayment, Command, Dispute, Held, LineUnits, Progress};
+use key_schema::entity::{CardPayment, Command, Dispute, Held, LineUnits, Progress, Work};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -321,6 +321,9 @@ proptest! {
             prop_assert_eq!(provider.held, shop.books.intents[&provider.intent], "the ledgers agree");
         }
         // Staff close what is left, each thing with one request.
+        if shop.whole.work() == Some(Work::Capture) {
+            shop.change(Transition::RequestCapture);
+        }
         shop.change(Transition::ConfirmRefund { reference: "back-2", amount: None });
         shop.change(Transition::WriteOff { amount: None });
         // What is written off is not wanted, so a payment that the customer began again is void.
