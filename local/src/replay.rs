@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use consumers::count_orders::{GivenUp, Recounted, Recounter};
-use consumers::publish_order_events::{Bus, Replayed, replay as publish};
+use consumers::publish_order_events::{Publisher, Replayed, replay as publish};
 use jiff::Timestamp;
 use lambda::{Environment, FromEnvironment as _};
 use serde_json::{Value, json};
-use table::{Budget, Reader};
+use table::Budget;
 
 pub use self::taken::{Left, Taken, take_from_bucket, take_from_queue};
 
@@ -130,11 +130,11 @@ fn seconds(record: &mut Value) {
 /// Publishes the events of these records on the bus of this environment, each under the id that it has had from the
 /// beginning. So it may be repeated: receivers drop what they have.
 pub async fn replay(environment: &Environment, batches: Vec<Lost>) -> Result<Replayed> {
-    let (bus, table) = (Bus::from_environment(environment)?, Reader::from_environment(environment)?);
+    let publisher = Publisher::from_environment(environment)?;
     let mut all = Replayed::default();
     for Lost { records, .. } in batches {
         let batch = serde_json::from_value(json!({ "Records": records })).context("a record has no sequence number")?;
-        all.add(publish(&bus, &table, batch, BUDGET).await);
+        all.add(publish(&publisher, batch, BUDGET).await);
     }
     Ok(all)
 }

@@ -5,6 +5,7 @@ use futures_util::future::join_all;
 use futures_util::join;
 use shop::engine::{Feature, lacks};
 
+use crate::carts::is_empty;
 use crate::prelude::*;
 
 const CART: &str = "/customers/ada/cart";
@@ -57,7 +58,7 @@ async fn a_cart_becomes_an_order_and_is_gone() {
     let actions: Vec<_> = shop.fault_proxy().take_calls().into_iter().map(|call| call.action).collect();
     assert_eq!(actions, ["BatchGetItem", "TransactWriteItems"]);
     assert_eq!((&order["total"], &order["lines"]), (&quote["total"], &quote["lines"]));
-    ada.get(CART).await.problem(Kind::NotFound);
+    is_empty(&ada).await;
 
     // The same request again has the same answer, and another one finds no cart.
     assert_eq!(ada.order("k", body.clone()).await.expect(201), order);
@@ -166,12 +167,12 @@ async fn a_cart_that_is_put_beside_the_order_of_the_one_before_is_kept() {
         } else {
             replaced.problem(Kind::VersionConflict);
             assert_eq!(order.status, 201, "one of the two wins");
-            ada.get(CART).await.problem(Kind::NotFound);
+            is_empty(&ada).await;
         }
         if order.status != 201 {
             order.problem(Kind::CartChanged);
         } else if version.is_some() {
-            ada.get(CART).await.problem(Kind::NotFound);
+            is_empty(&ada).await;
         }
     }
 }
@@ -214,7 +215,7 @@ async fn of_orders_of_a_cart_that_wait_the_first_is_placed_and_a_cart_that_chang
     let refused = ada.get(&second).await.expect(200);
     assert_eq!(refused["status"], "REJECTED");
     assert_eq!(refused["problem"]["type"], "/problems/cart-changed", "{refused}");
-    ada.get(CART).await.problem(Kind::NotFound);
+    is_empty(&ada).await;
     assert_eq!(shop.available("thing").await, 998);
 
     let cart = put(&shop, &lines(2)).await.expect(200);

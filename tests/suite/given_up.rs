@@ -41,6 +41,7 @@ fn operator(shop: &Shop) -> Environment {
     let variables = [
         ("TABLE_NAME", shop.table()),
         ("EVENT_BUS", bus.expect("a bus")),
+        ("FEW_LEFT", "5"),
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", shop.bus().url()),
         ("AWS_ENDPOINT_URL_SQS", shop.sqs_url()),
         ("AWS_ENDPOINT_URL_S3", shop.s3_url().expect("buckets")),

@@ -44,7 +44,7 @@ pub async fn expire(shop: &Shop) {
 async fn a_guest_orders_and_sees_the_order() {
     let shop = shop().await;
     let created = shop.introduce(SECRET, grace()).await;
-    assert_eq!(created.header("location"), Some(format!("/guests/{ID}").as_str()));
+    assert_eq!(created.header("location"), None, "guests have no route to their profile");
     let guest = created.expect(201);
     assert_eq!((&guest["guestId"], &guest["email"]), (&json!(ID), &json!("grace@example.com")));
     assert!(guest_item(&shop).await["expiresAt"]["N"].is_string(), "a guest without an order expires");
@@ -64,6 +64,53 @@ async fn a_guest_orders_and_sees_the_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_guest_prints_the_invoice_and_withdraws_like_a_customer_without_staff() {
+    let shop = shop().await;
+    shop.introduce(SECRET, grace()).await.expect(201);
+    shop.introduce(OTHER_SECRET, grace()).await.expect(201);
+    let placed = shop.guest_order(SECRET, "k", things(2)).await.expect(201);
+    let (admin, nobody) = (shop.admin(), shop.nobody());
+    let page = async |secret| ask(&shop, secret, Method::GET, &format!("{}/invoice/page", path(&placed))).await;
+    let seen_by_staff = admin.get(&format!("/orders/{}/invoice/page", order_id(&placed))).await;
+    let seen = page(SECRET).await;
+    assert_eq!((seen.status, seen.body), (200, seen_by_staff.body));
+    page(OTHER_SECRET).await.problem(Kind::NotFound);
+
+    let back = async |secret: &str, key: &str, body: Value| {
+        let headers = [("guest-secret", secret), ("idempotency-key", key)];
+        nobody.with(Method::POST, &format!("{}/returns", path(&placed)), &headers, body).await
+    };
+    back(SECRET, "r", things(1)).await.problem(Kind::InvalidTransition);
+    admin.capture(&placed, "bank-1").await.expect(200);
+    for status in ["SHIPPED", "DELIVERED"] {
+        admin.advance(&placed, status).await.expect(200);
+    }
+    let before = shop.dump().await;
+    back(OTHER_SECRET, "r", things(1)).await.problem(Kind::NotFound);
+    back(SECRET, "r", things(3)).await.problem(Kind::TooFewUnits);
+    back(SECRET, "r", basket("nothing", 1)).await.problem(Kind::TooFewUnits);
+    back(SECRET, "r", json!({})).await.problem(Kind::Validation);
+    assert_eq!(shop.dump().await, before);
+
+    let asked = back(SECRET, "r", things(1)).await;
+    let location = asked.header("location").expect("a location").to_owned();
+    let asked = asked.expect(201);
+    assert_eq!(back(SECRET, "r", things(1)).await.expect(201), asked, "the same request again is the same return");
+    assert_eq!(ask(&shop, SECRET, Method::GET, &location).await.expect(200)["returns"], json!([asked]));
+    admin.receive(&asked, json!({ "accepted": true, "restock": true })).await.expect(200);
+    assert_eq!(shop.available("thing").await, 9);
+    shop.set(
+        &format!("o#{}", order_id(&placed)),
+        &format!("o#{}", order_id(&placed)),
+        "deliveredAt",
+        json!({ "S": "2026-01-01T12:00:00.000Z" }),
+    )
+    .await;
+    back(SECRET, "late", things(1)).await.problem(Kind::WithdrawalOver);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_guest_blocks_nobodys_address_and_nobody_blocks_a_guests() {
     let shop = shop().await;
     shop.introduce(SECRET, json!({ "email": "ada@example.com", "name": "Ada" })).await.expect(201);
@@ -79,7 +126,9 @@ async fn what_is_no_secret_is_refused_and_a_guest_s_path_leads_to_no_order_of_ot
     let adas = adas.order("k", things(1)).await.expect(201);
     let before = shop.dump().await;
     ask(&shop, "", Method::POST, &format!("/guests/{ID}/orders")).await.problem(Kind::Validation);
-    for (method, part) in [(Method::GET, ""), (Method::POST, "/cancellation"), (Method::POST, "/payment")] {
+    for (method, part) in
+        [(Method::GET, ""), (Method::GET, "/invoice/page"), (Method::POST, "/cancellation"), (Method::POST, "/payment")]
+    {
         let (own, foreign) = (path(&placed) + part, path(&adas) + part);
         shop.nobody().send(method.clone(), &own, &[], None).await.problem(Kind::Validation);
         ask(&shop, &SECRET[1..], method.clone(), &own).await.problem(Kind::Validation);

@@ -8,6 +8,7 @@ use reqwest::Client;
 use shop::events::event;
 use shop::images::{PICTURE, new_image};
 
+use crate::history::copied;
 use crate::prelude::*;
 
 const HOUR: u32 = 60 * 60;
@@ -62,6 +63,45 @@ async fn an_image_is_uploaded_confirmed_seen_and_removed() {
     }
     shop.remove_image("nothing", &image).await.problem(Kind::NotFound);
     shop.admin().post("/products/nothing/images", new_image(PICTURE)).await.problem(Kind::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn staff_choose_the_order_of_images_and_say_what_they_show() {
+    let shop = shop().await;
+    let mut images = Vec::new();
+    for _ in 0..4 {
+        images.push(shop.uploaded("thing").await);
+    }
+    let say = async |at: usize, changes: Value| shop.say_of_image("thing", &images[at], changes).await;
+    for (at, position, expected) in [
+        (0, None, vec![0]),
+        (1, Some(0), vec![1, 0]),
+        (2, Some(1), vec![1, 2, 0]),
+        (3, Some(9), vec![1, 2, 0, 3]),
+        (0, None, vec![1, 2, 0, 3]),
+        (3, Some(0), vec![3, 1, 2, 0]),
+        (3, Some(2), vec![1, 2, 3, 0]),
+        (1, Some(9), vec![2, 3, 0, 1]),
+    ] {
+        let changes = position.map_or(json!({}), |position| json!({ "position": position }));
+        let answer = say(at, changes.clone()).await;
+        assert_eq!(say(at, changes).await.version(), answer.version(), "the same again changes nothing");
+        let expected: Vec<_> = expected.into_iter().map(|at: usize| images[at].clone()).collect();
+        assert_eq!(ids(&shop, "thing").await, expected);
+    }
+    say(2, json!({ "alt": "A pot", "width": 640, "height": 480 })).await.expect(200);
+    say(2, json!({ "width": 1280 })).await.expect(200);
+    say(3, json!({ "alt": "" })).await.expect(200);
+    let seen = seen(&shop, "thing").await;
+    let said = |at: usize| ["alt", "width", "height"].map(|name| seen[at][name].clone());
+    assert_eq!([said(0), said(1)], [[json!("A pot"), json!(1280), json!(480)], [json!(""), Value::Null, Value::Null]]);
+    let others = [json!({ "alt": "x".repeat(201) }), json!({ "alt": "a\nb" }), json!({ "width": 0 })];
+    for refused in others.into_iter().chain([json!({ "height": 65_536 }), json!({ "position": 10 })]) {
+        say(2, refused).await.problem(Kind::Validation);
+    }
+    let other = Shop::open().await;
+    copied(&shop, &other).await;
+    assert_eq!(other.nobody().get("/products/thing").await.expect(200)["images"].as_array().map(Vec::len), Some(4));
 }
 
 /// The token of the API is of no use at the bucket, and a signed URL for one image is of no use for another.

@@ -305,6 +305,7 @@ async fn records_that_were_given_up_are_published_again_under_their_own_ids() {
     let variables = [
         ("TABLE_NAME", shop.table()),
         ("EVENT_BUS", bus_of(&shop)),
+        ("FEW_LEFT", "5"),
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", shop.bus().url()),
     ];
     let environment = shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));

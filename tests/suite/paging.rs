@@ -52,7 +52,7 @@ async fn full_shop() -> (Shop, Vec<List>) {
         let line = |product| json!({ "productId": product, "quantity": 1 });
         json!({ "lines": products.iter().map(line).collect::<Vec<Value>>() })
     };
-    let everything = shop.customer("bob").order("all", body(&products)).await.expect(201);
+    shop.customer("bob").order("all", body(&products)).await.expect(201);
     shop.customer("bob").order("two", body(&products[..2])).await.expect(201);
 
     at_once(0..5, async |worker| {
@@ -63,10 +63,7 @@ async fn full_shop() -> (Shop, Vec<List>) {
         }
     })
     .await;
-    let small = &shop.customer("ada").get("/customers/ada/invoices?limit=1").await.expect(200)["items"][0]["orderId"];
-
     let list = |client: Client, path: &str, length| List { client, path: path.to_owned(), length };
-    let order_path = |order: &Value| format!("/orders/{}/products", order.as_str().expect("an id"));
     let lists = vec![
         list(shop.customer("ada"), "/customers/ada/invoices", ORDERS),
         list(shop.customer("ada"), "/customers/ada/products", 2 * ORDERS),
@@ -77,8 +74,6 @@ async fn full_shop() -> (Shop, Vec<List>) {
         list(shop.nobody(), "/products?category=things", LARGEST),
         list(shop.nobody(), "/products", LARGEST + 1),
         list(shop.nobody(), "/categories", 2),
-        list(shop.customer("bob"), &order_path(&everything["orderId"]), LARGEST),
-        list(shop.customer("ada"), &order_path(small), 2),
     ];
     (shop, lists)
 }
@@ -158,7 +153,7 @@ async fn a_cursor_is_refused_by_every_other_list() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_customer_s_cursor_is_refused() {
     let (shop, lists) = full_shop().await;
-    for list in lists.iter().filter(|list| ["/customers", "/orders"].iter().any(|of| list.path.starts_with(of))) {
+    for list in lists.iter().filter(|list| list.path.starts_with("/customers")) {
         let eve = List { client: shop.customer("eve"), ..list.clone() };
         let cursor = list.cursor(1).await;
         let page = eve.client.get(&eve.with(&format!("cursor={cursor}"))).await;

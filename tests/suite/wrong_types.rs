@@ -107,3 +107,44 @@ async fn no_detail_names_a_type_of_rust() {
     }
     assert!(details.len() > 100, "{details:#?}");
 }
+
+/// **Law: a body with several faults is told all of them**, each as if it were the only one, by its place and with a code.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_faults_of_a_body_are_told_at_once() {
+    let shop = Shop::with_ada().await;
+    let admin = shop.admin();
+    let mut told = 0;
+    for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
+        let path = path.replace(['{', '}'], "");
+        for (method, operation) in operations.as_object().expect("operations") {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let schema = openapi::resolve(schema);
+            let Some(properties) = schema["properties"].as_object() else { continue };
+            let headers = [("guest-secret", crate::guests::SECRET), ("if-match", "*"), ("idempotency-key", "k")];
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+            let errors = async |body: Value| -> BTreeSet<(String, String)> {
+                let reply = admin.send(method.clone(), &path, &headers, Some(body.to_string())).await;
+                let problem = reply.problem(Kind::Validation);
+                let text = |error: &Value, name| error[name].as_str().expect("a text").to_owned();
+                let errors = problem["errors"].as_array().unwrap_or_else(|| panic!("{method} {path}: {problem}"));
+                errors.iter().map(|error| (text(error, "pointer"), text(error, "code"))).collect()
+            };
+            let error = |name: &str, code: &str| (format!("#/{name}"), code.to_owned());
+            let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let missing: BTreeSet<_> =
+                required.iter().map(|name| error(name.as_str().expect("a name"), "missing")).collect();
+            if !missing.is_empty() {
+                assert_eq!(errors(json!({})).await, missing, "{method} {path}");
+            }
+            let mut wrong = sample(schema);
+            properties.keys().for_each(|name| wrong[name] = json!([[{ "surprise": 1 }]]));
+            wrong["surprise"] = json!(1);
+            let all = errors(wrong).await;
+            let at = |name: &str| all.iter().filter(|(pointer, _)| pointer.split('/').nth(1) == Some(name)).count();
+            assert!(properties.keys().all(|name| at(name) > 0), "{method} {path}: {all:?}");
+            assert!(all.contains(&error("surprise", "unknown")), "{method} {path}: {all:?}");
+            told += all.len();
+        }
+    }
+    assert!(told > 60, "{told} faults");
+}

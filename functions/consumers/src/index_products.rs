@@ -1,10 +1,10 @@
 //! SQS: brings the search index up to date with the products that have changed.
 //!
-//! A message is an event `ProductChanged` or `ProductRemoved`, of which only the product's id is read: the table says what
-//! the index should have (the crate `search`). So messages that come late, twice or in another order do no harm. A message
-//! that fails comes back after its visibility timeout, and in the end goes to the dead-letter queue.
+//! A message is an event `ProductChanged`, `AvailabilityChanged` or `ProductRemoved`, of which only the product's id is
+//! read: the table says what the index should have (the crate `search`). A message that fails comes back after its visibility
+//! timeout, and in the end goes to the dead-letter queue.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
@@ -13,9 +13,10 @@ use key_schema::entity::{Product, ProductDescription};
 use key_schema::value::ProductId;
 use lambda::{Budget, Error, Grant, Measure};
 use search::Search;
-use serde::Deserialize;
 use table::Reader;
 use tracing::{error, info};
+
+use crate::product_messages::ProductMessages;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] =
@@ -27,46 +28,18 @@ pub const GRANTS: &[Grant] = &[
     Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "ProductChanges"),
 ];
 
-/// A message's body: an event as EventBridge delivers it.
-#[derive(Deserialize)]
-struct Envelope {
-    detail: Change,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Change {
-    product_id: ProductId,
-}
-
 pub async fn handle(
     (search, reader): (Search, Reader),
     event: SqsEvent,
     time: Duration,
 ) -> Result<SqsBatchResponse, Error> {
-    let mut response = SqsBatchResponse::default();
-    let mut messages: BTreeMap<ProductId, Vec<String>> = BTreeMap::new();
-    for message in event.records {
-        let id = message.message_id.unwrap_or_default();
-        match serde_json::from_str::<Envelope>(message.body.as_deref().unwrap_or_default()) {
-            Ok(Envelope { detail }) => messages.entry(detail.product_id).or_default().push(id),
-            Err(cause) => {
-                error!(message_id = id, %cause, "a message names no product");
-                response.add_failure(id);
-            }
-        }
-    }
-    let products: Vec<_> = messages.keys().cloned().collect();
-    let failed = index(&search, &reader, &products, Budget::of(time)).await;
-    for product in &failed {
-        for message in messages.remove(product).into_iter().flatten() {
-            response.add_failure(message);
-        }
-    }
-    let (failed, indexed) = (failed.len() as u64, (products.len() - failed.len()) as u64);
+    let messages = ProductMessages::from(event);
+    let products = messages.products();
+    let not_indexed = index(&search, &reader, &products, Budget::of(time)).await;
+    let (failed, indexed) = (not_indexed.len() as u64, (products.len() - not_indexed.len()) as u64);
     info!(indexed, failed, "products indexed");
     lambda::metrics(&[("ProductsIndexed", Measure::Count(indexed)), ("ProductsNotIndexed", Measure::Count(failed))]);
-    Ok(response)
+    Ok(messages.failed(&not_indexed))
 }
 
 /// Brings the products up to date in each index that is written. Returns those that could not be, in any of them.

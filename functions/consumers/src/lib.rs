@@ -17,6 +17,8 @@ pub struct Consumer {
     pub condition: Option<&'static str>,
 }
 
+mod product_messages;
+
 /// Declares the module of each function, and lists the functions twice, as `http_api::routes!` does.
 macro_rules! consumers {
     ($($condition:expr => { $($function:ident)+ })+) => {
@@ -44,6 +46,7 @@ consumers! {
         count_orders
         drain_writes
         expire_orders
+        mark_availability
         number_invoices
         publish_order_events
         reconcile_counts

@@ -13,6 +13,7 @@ mod bus;
 use std::time::Duration;
 
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
+use catalogue::FewLeft;
 use key_schema::access::Access;
 use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::SequenceNumber;
@@ -41,12 +42,22 @@ pub const GRANTS: &[Grant] = &[
     Grant::new(&["s3:PutObject"], "LostEventsBucket/aws/lambda/*"),
 ];
 
+/// What publishing takes.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    bus: Bus,
+    table: Reader,
+    few_left: FewLeft,
+}
+
+lambda::from_environment!(Publisher { bus, table, few_left });
+
 pub async fn handle(
-    (bus, table, lost): (Bus, Reader, LostRecords),
+    (Publisher { bus, table, few_left }, lost): (Publisher, LostRecords),
     event: stream::Batch,
     time: Duration,
 ) -> Result<DynamoDbEventResponse, Error> {
-    let mut batch = Batch::new(event.records);
+    let mut batch = Batch::new(event.records, few_left);
     let work = async {
         batch.read_lines(&table).await;
         batch.give_up(&lost).await;
@@ -88,8 +99,9 @@ impl Replayed {
 
 /// Publishes the events of records that were given up, under their own ids. Whatever cannot be published is returned, and
 /// the records behind it are published all the same.
-pub async fn replay(bus: &Bus, table: &Reader, event: stream::Batch, time: Duration) -> Replayed {
-    let mut batch = Batch::new(event.records);
+pub async fn replay(publisher: &Publisher, event: stream::Batch, time: Duration) -> Replayed {
+    let Publisher { bus, table, few_left } = publisher;
+    let mut batch = Batch::new(event.records, *few_left);
     let mut unreadable = Vec::new();
     let work = async {
         batch.read_lines(table).await;

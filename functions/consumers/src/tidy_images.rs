@@ -88,7 +88,11 @@ async fn unnamed<'a>(
     let products: Vec<Product> = table.batch(keys, Consistency::Strong, Budget::of(ONE_OBJECT)).await?;
     let named: BTreeMap<_, _> = products.iter().map(|product| (&product.product_id, &product.images)).collect();
     let all = images.iter().flat_map(|(product, images)| images.iter().map(move |image| (product, image)));
-    Ok(all.filter(|(product, image)| !named.get(product).is_some_and(|named| named.contains(image))).collect())
+    Ok(all
+        .filter(|(product, image)| {
+            !named.get(product).is_some_and(|named| named.iter().any(|one| one.image_id == **image))
+        })
+        .collect())
 }
 
 impl Report {

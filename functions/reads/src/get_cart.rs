@@ -7,7 +7,7 @@ use key_schema::value::Timestamp;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
-    .summary("The cart of a customer.")
+    .summary("The cart of a customer. Without one, it is an empty cart, whose `ETag` a PUT may name.")
     .access(&[Access::query(CART_OF_CUSTOMER)])
     .example(Example::at("09:42:40").path("ada"));
 
@@ -15,6 +15,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
 pub async fn handle(table: Reader, OwnCustomer(customer): OwnCustomer) -> Answer<Versioned<CartView>> {
     match table.one(&CART_OF_CUSTOMER.ask(&customer)).await? {
         Some(cart) if !cart.is_absent(Timestamp::now()) => Ok(Versioned::new(cart.version, CartView::from(cart))),
-        _ => Err(Problem::not_found("cart")),
+        Some(cart) if cart.is_erased() => Err(Problem::not_found("cart")),
+        _ => Ok(Versioned::new(0, CartView::empty())),
     }
 }

@@ -14,6 +14,7 @@ http_api::routes! {
     get_discount
     get_gift_card
     get_guest
+    get_guest_invoice_page
     get_guest_order
     get_invoice
     get_invoice_page

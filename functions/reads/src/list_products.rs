@@ -4,7 +4,7 @@ use http_api::{Answer, Example, Lifetime, List, ProductView, Route, Scope};
 use images::Urls;
 use key_schema::access::Access;
 use key_schema::cursor;
-use key_schema::entity::Product;
+use key_schema::entity::{Availability, Product};
 use key_schema::layout::{InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
 use key_schema::page::{Page, PageRequest};
 use key_schema::value::{Category, ProductId};
@@ -13,7 +13,10 @@ use table::Reader;
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
-    .summary("The products of a category, sorted by product id; or all products, sorted by category and product id.")
+    .summary(
+        "The products of a category, sorted by product id; or all products, sorted by category and product id. \
+         `GET /search` sorts by price or name.",
+    )
     .shared(Lifetime::List)
     .limit(40, 80)
     .access(&[Access::query(PRODUCTS_OF_CATEGORY), Access::query(PRODUCTS_OF_SHOP)])
@@ -22,23 +25,54 @@ pub const ROUTE: Route = Route::get("/products", Scope::Public)
 /// The number of categories to read at once.
 const CATEGORIES: u8 = 100;
 
+/// The most reads of a category for one page of products that can be bought.
+const READS: usize = 8;
+
 /// The filter of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct OfCategory {
     /// All categories if absent.
     category: Option<Category>,
+    /// Only products that are not sold out. If most are, a page may have fewer products than it could, and yet a next page.
+    #[serde(default)]
+    available: bool,
 }
 
 pub async fn handle((table, urls): (Reader, Urls), List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
-    let page = match filter.category {
-        Some(category) => table.page(&PRODUCTS_OF_CATEGORY.ask(&category), &page).await?,
-        None => of_all(&table, &page).await?,
+    let page = if filter.available {
+        available(&table, filter.category.as_ref(), page).await?
+    } else {
+        read(&table, filter.category.as_ref(), &page).await?
     };
     Ok(page.map(|product| {
         let images = urls.of(&product);
         ProductView::from(product).with_images(images)
     }))
+}
+
+async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -> Answer<Page<Product>> {
+    match category {
+        Some(category) => Ok(table.page(&PRODUCTS_OF_CATEGORY.ask(category), page).await?),
+        None => of_all(table, page).await,
+    }
+}
+
+/// A page of the products that are not sold out, of at most [`READS`] reads, or of a single page of all categories, which
+/// takes many requests.
+async fn available(table: &Reader, category: Option<&Category>, mut page: PageRequest) -> Answer<Page<Product>> {
+    let (mut items, wanted) = (Vec::new(), usize::from(page.limit));
+    for _ in 0..if category.is_some() { READS } else { 1 } {
+        let found = read(table, category, &page).await?;
+        items.extend(found.items.into_iter().filter(|product| product.availability != Availability::SoldOut));
+        let missing = wanted.saturating_sub(items.len());
+        page.cursor = found.next;
+        if page.cursor.is_none() || missing == 0 {
+            break;
+        }
+        page.limit = u8::try_from(missing).unwrap_or(page.limit);
+    }
+    Ok(Page { items, next: page.cursor })
 }
 
 /// A page of all products: the rest of the category in which the page before ended, and then category by category until

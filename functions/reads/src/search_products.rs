@@ -40,6 +40,9 @@ pub struct Wanted {
     #[serde(default)]
     #[param(value_type = Option<u64>, maximum = 1_000_000_000_000i64)]
     to: Option<Amount>,
+    /// Only products that are not sold out.
+    #[serde(default)]
+    available: bool,
     /// The order of the products.
     #[serde(default)]
     #[param(inline)]
@@ -61,7 +64,7 @@ impl TryFrom<String> for Amount {
 }
 
 pub async fn handle(search: Search, List(wanted, page): List<Wanted>) -> Answer<Json<SearchView>> {
-    let Wanted { q, category, currency, from, to, sort } = wanted;
+    let Wanted { q, category, currency, from, to, available, sort } = wanted;
     let (from, to) = (from.map(|Amount(from)| from), to.map(|Amount(to)| to));
     let by_price = matches!(sort, Sort::PriceAsc | Sort::PriceDesc);
     if currency.is_none() && (by_price || from.is_some() || to.is_some()) {
@@ -73,7 +76,8 @@ pub async fn handle(search: Search, List(wanted, page): List<Wanted>) -> Answer<
         return Err(Problem::invalid("query string: from must be less than to"));
     }
     let words = q.unwrap_or_default();
-    let query = Query { words, category, currency, from, to, sort, limit: page.limit, cursor: page.cursor };
+    let (limit, cursor) = (page.limit, page.cursor);
+    let query = Query { words, category, currency, from, to, available, sort, limit, cursor };
     match search.find(&query).await {
         Ok(found) => Ok(Json(view(found))),
         Err(Error::Off) => Err(Problem::new(Kind::SearchOff, "Use the lists of products and categories.")),
@@ -84,8 +88,11 @@ pub async fn handle(search: Search, List(wanted, page): List<Wanted>) -> Answer<
 
 fn view(found: Found) -> SearchView {
     let Found { products, next, total, categories, prices } = found;
-    let product = |Listed { product_id, name, description, description_continues, category, price, version }| {
-        ProductView::listed(product_id, (name, description, description_continues), category, price, version)
+    let product = |found: Listed| {
+        let Listed { product_id, name, description, description_continues, category, price, availability, version } =
+            found;
+        let texts = (name, description, description_continues);
+        ProductView::listed(product_id, texts, category, price, availability, version)
     };
     let price = |PriceRange { currency, from, to, products }| PriceRangeView { currency, from, to, products };
     let facets = FacetsView {

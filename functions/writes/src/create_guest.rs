@@ -1,6 +1,6 @@
 //! `POST /guests`: makes the profile of a guest, who orders without an account.
 
-use http_api::{Answer, Created, Example, GuestView, Json, Kind, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Example, GuestView, Introduced, Json, Kind, Problem, Replayable, Route, Scope};
 use key_schema::access::{Access, GUESTS};
 use key_schema::entity::Guest;
 use key_schema::value::{EmailAddress, GuestSecret, Name, Timestamp};
@@ -39,7 +39,7 @@ pub async fn handle(
     secret: GuestSecret,
     Json(Introduction { email, name }): Json<Introduction>,
     budget: Budget,
-) -> Answer<Created<Json<GuestView>>> {
+) -> Answer<Introduced<Json<GuestView>>> {
     are_served(guests)?;
     let guest = Guest::new(secret.guest_id(), email, name.into(), Timestamp::now());
     let is_free = Condition::new("attribute_not_exists(#PK) OR #expiresAt <= :now");
@@ -53,8 +53,7 @@ pub async fn handle(
     }
 }
 
-fn created(guest: Guest, answer: fn(Json<GuestView>) -> Replayable<Json<GuestView>>) -> Created<Json<GuestView>> {
-    let location = format!("/guests/{}", guest.customer_id);
+fn created(guest: Guest, answer: fn(Json<GuestView>) -> Replayable<Json<GuestView>>) -> Introduced<Json<GuestView>> {
     // The link of a mail may be with anybody: it does not tell which customer has claimed the guest.
-    Created { location, answer: answer(Json(Guest { claimed_by: None, ..guest }.into())) }
+    Introduced(answer(Json(Guest { claimed_by: None, ..guest }.into())))
 }

@@ -80,7 +80,7 @@ fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Res
     else {
         return Ok(false);
     };
-    Ok(*product == read_item(existing)? && read_item::<Stock>(first)?.cells == stock.cells())
+    Ok(product.is_like(&read_item(existing)?) && read_item::<Stock>(first)?.cells == stock.cells())
 }
 
 fn created(

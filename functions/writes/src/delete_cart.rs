@@ -4,7 +4,9 @@ use http_api::{Answer, Example, IfMatch, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::Cart;
 use key_schema::value::Timestamp;
-use table::{Budget, Condition, Error, Write, Writer, Written, read_item};
+use table::{Budget, Condition, Write, Writer, Written, read_item};
+
+use crate::carts::is_gone;
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}/cart", Scope::Shop)
     .summary("Delete a cart.")
@@ -34,9 +36,4 @@ pub async fn handle(
         },
         Written::Done | Written::ConditionFailed(None) => Ok(()),
     }
-}
-
-/// There is no cart, or an expired one that DynamoDB has not deleted yet.
-fn is_gone(now: Timestamp) -> Result<Condition, Error> {
-    Condition::absent().or(Condition::new("#expiresAt <= :now")).value(":now", now.as_second())
 }

@@ -2,6 +2,7 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod carts;
 mod changed;
 mod guests;
 mod image_change;
@@ -38,11 +39,13 @@ http_api::routes! {
     put_taxes
     put_shipping
     quote_basket
+    quote_guest_basket
     receive_payment_event
     receive_return
     record_view
     record_views
     remove_image
+    request_guest_return
     request_return
     ship_items
     start_guest_payment

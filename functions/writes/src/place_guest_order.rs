@@ -4,14 +4,13 @@ use http_api::{Answer, Example, Json, Kind, OwnGuest, Problem, Replayable, Route
 use key_schema::entity::NewAddress;
 use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money};
 use ordering::{
-    Basket, GuestOrders, Guests, MOST_GUEST_LINES, NewOrder, OrderRequest, PlacingOutcome, RequestedLine, ShipTo,
-    WaitingRoom,
+    Basket, GuestOrders, Guests, NewOrder, OrderRequest, PlacingOutcome, RequestedLine, ShipTo, WaitingRoom,
 };
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
-use crate::guests::are_served;
+use crate::guests::{are_few, are_served};
 use crate::place_order::{self, Placed};
 
 pub const ROUTE: Route = Route::post("/guests/{guestId}/orders", Scope::Public)
@@ -71,17 +70,15 @@ impl From<NewGuestOrder> for NewOrder {
             ship_to,
             discount_codes,
         } = order;
-        let (pay_later, cart) = (false, None);
         Self {
             lines,
             discount_code,
             gift_cards,
             expected_total,
             max_card_amount,
-            pay_later,
             ship_to,
-            cart,
             discount_codes,
+            ..Self::default()
         }
     }
 }
@@ -97,9 +94,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<Placed> {
     let customer = guest.caller()?.id;
-    if order.lines.len() > MOST_GUEST_LINES {
-        return Err(Problem::new(Kind::TooLarge, format!("lines: an order of a guest has at most {MOST_GUEST_LINES}")));
-    }
+    are_few(&order.lines)?;
     let under = format!("/guests/{customer}");
     let basket = Basket::try_from(NewOrder::from(order)).map_err(place_order::not_a_basket)?;
     let request = OrderRequest { customer, key, basket };

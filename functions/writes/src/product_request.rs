@@ -49,16 +49,17 @@ impl NewProduct {
     /// The product, the item with its description if that is long, and its stock.
     pub(crate) fn entities(self) -> (Product, Option<ProductDescription>, WholeStock) {
         let product_id = self.product_id.unwrap_or_else(ProductId::random);
+        let stock = WholeStock::shared_out(product_id.clone(), self.price.into(), self.stock.into(), self.cells);
         let mut product = Product {
             variant_of: self.variant_of.filter(|main| *main != product_id),
             attributes: self.attributes.into(),
             listed: self.listed,
             initial_stock: self.stock,
             weight_grams: self.weight_grams.filter(|weight| weight.get() > 0),
+            availability: stock.availability(0),
             ..Product::new(product_id, self.name.into(), self.category, self.price.into())
         };
         let long = product.describe(self.description.into());
-        let stock = WholeStock::shared_out(product.product_id.clone(), product.price, self.stock.into(), self.cells);
         (product, long, stock)
     }
 }

@@ -10,6 +10,8 @@ use serde::Deserialize;
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
 
+use crate::carts::is_gone;
+
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
     .summary("Replace the cart of a customer.")
     .refuses(&[Kind::NotFound, Kind::CustomerErased])
@@ -107,8 +109,11 @@ impl Carts {
 }
 
 fn may_be_put(if_match: Option<&IfMatch>, now: Timestamp) -> Result<Condition, Error> {
-    let Some(if_match) = if_match else { return Ok(Condition::not_erased()) };
-    Ok(Condition::versions(if_match.versions())?.and(is_kept(now)?).and(Condition::not_erased()))
+    let Some(versions) = if_match.and_then(IfMatch::versions) else { return Ok(Condition::not_erased()) };
+    let is_named = Condition::versions(Some(versions))?.and(is_kept(now)?);
+    // The version of the empty cart that is shown where there is none.
+    let is_named = if versions.contains(&0) { is_named.or(is_gone(now)?) } else { is_named };
+    Ok(is_named.and(Condition::not_erased()))
 }
 
 /// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.

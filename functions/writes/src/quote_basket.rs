@@ -1,7 +1,7 @@
 //! `POST /quotes`: what an order would cost. It writes nothing.
 
 use http_api::{Answer, Caller, CodeUseView, Example, Json, Kind, Problem, QuoteView, QuotedPaymentView, Route, Scope};
-use ordering::{Basket, NewOrder, NotQuoted, PayLater, Quote, Quotes};
+use ordering::{Basket, MaxOpenUnits, NewOrder, NotQuoted, PayLater, Quote, Quotes};
 use table::Budget;
 
 use crate::place_order::{REFUSES, not_a_basket};
@@ -12,6 +12,7 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .refuses(REFUSES)
     .refuses(&[Kind::CartChanged])
     .access(ordering::QUOTE)
+    .access(ordering::QUOTE_FOR_CUSTOMER)
     .grants(&[ordering::READ_TAX_SECRET])
     .example(Example::at("09:34:30").body(
         r#"{
@@ -25,14 +26,19 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
 /// The body is that of an order. The quote is computed by the same arithmetic as the order, from eventually consistent
 /// reads, and reserves nothing.
 pub async fn handle(
-    (quotes, pay_later): (Quotes, PayLater),
+    (quotes, max_open_units, pay_later): (Quotes, MaxOpenUnits, PayLater),
     caller: Caller,
     Json(order): Json<NewOrder>,
     budget: Budget,
 ) -> Answer<Json<QuoteView>> {
     pay_later_is_offered(&order, pay_later)?;
     let basket = Basket::try_from(order).map_err(not_a_basket)?;
-    let quote = quotes.of(&caller.id, &basket, budget).await?.map_err(|why| match why {
+    answer(quotes.for_customer(&caller.id, max_open_units, &basket, budget).await?)
+}
+
+/// The answer to anybody who asked.
+pub(crate) fn answer(quote: Result<Quote, NotQuoted>) -> Answer<Json<QuoteView>> {
+    let quote = quote.map_err(|why| match why {
         NotQuoted::Rejected(rejection) => Problem::rejected(rejection),
         NotQuoted::Untaxed(untaxed) => untaxed.into(),
     })?;

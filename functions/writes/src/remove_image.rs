@@ -29,7 +29,7 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<()> {
     let without = |product: &Product| {
-        let images: Vec<_> = product.images.iter().filter(|other| **other != image).cloned().collect();
+        let images: Vec<_> = product.images.iter().filter(|other| other.image_id != image).cloned().collect();
         Ok((images.len() < product.images.len()).then(|| Product { images, ..product.clone() }))
     };
     replace((&table, &writer), Product::key_of(&product), without, budget).await?;

@@ -6,14 +6,13 @@ use key_schema::value::{ReturnId, ShipmentId, repeated};
 use ordering::steps::Denial;
 use ordering::{MOST_LINES, RequestedLine};
 
-/// The units that a request names, sorted by product id, so that equal requests are equal.
+/// The units that a request names.
 ///
 /// # Errors
 /// There are no lines or too many, or a product is named twice.
 pub(crate) fn of(lines: Vec<RequestedLine>) -> Result<Vec<LineUnits>, Problem> {
     let to_units = |RequestedLine { product_id, quantity }| LineUnits { product_id, quantity };
-    let mut lines: Vec<_> = lines.into_iter().map(to_units).collect();
-    lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    let lines: Vec<_> = lines.into_iter().map(to_units).collect();
     if lines.is_empty() {
         return Err(Problem::invalid("lines: must name at least one product"));
     }
@@ -49,7 +48,8 @@ pub(crate) fn denied(denial: Denial) -> Problem {
             Problem::new(Kind::InvalidTransition, "The order has too many credits of an amount.")
         }
         Denial::TooMuch(left) => {
-            Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left.")).with("left", left)
+            Problem::new(Kind::InvalidTransition, format!("Of the order's total, {left} are left."))
+                .with("amount", left)
         }
         Denial::OtherAmount(amount) => {
             Problem::new(Kind::InvalidTransition, format!("It is {amount}. Nothing was recorded."))

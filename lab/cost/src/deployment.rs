@@ -265,7 +265,7 @@ mod tests {
     fn the_templates_say_what_there_is_to_pay() {
         let deployment = deployed("{}").unwrap();
         assert!(deployment.is_on_demand && deployment.is_standard && deployment.is_arm);
-        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (74, 1, 6));
+        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (76, 1, 6));
         let function = |name: &str| deployment.functions[name].clone();
         assert_eq!(
             function("get-product"),

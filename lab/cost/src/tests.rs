@@ -232,7 +232,7 @@ fn a_closed_shop_pays_for_fixed_costs() {
     let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
     // Ten units of the table and of two indexes, for 730 hours.
     assert_eq!(usd("provisioned writes"), dec!(14.24));
-    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(7.40), dec!(3.00), dec!(7.80)));
+    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(7.60), dec!(3.00), dec!(7.80)));
     // There are no requests, but the schedules still run.
     assert_eq!(usd("requests"), Decimal::ZERO);
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderLine, OrderStatus, Payment,
-    Product, Return, Shipment, UsernameClaim, WholeOrder, Work,
+    Balance, Customer, EmailClaim, GiftCardEntry, Guest, Invoice, Order, OrderAddress, OrderItem, OrderLine,
+    OrderStatus, Payment, Product, Return, Shipment, UsernameClaim, WholeOrder, Work,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Index, Item, Key, Stored as _};
 use key_schema::value::{
-    Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp, Zone,
+    Category, CustomerId, DiscountCode, GiftCardCode, LinePosition, Money, OrderId, ProductId, TextHash, Timestamp,
+    Zone,
 };
 use table::read_item;
 
@@ -56,7 +57,7 @@ pub(super) struct Accounts {
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) order: Option<Order>,
-    pub(super) lines: Vec<OrderLine>,
+    pub(super) lines: Vec<OrderItem>,
     pub(super) invoice: Option<Invoice>,
     /// The scan may read an address before the order's header.
     pub(super) address: Option<OrderAddress>,
@@ -167,7 +168,7 @@ impl Accounts {
             }
             Item::GiftCardEntry(entry) => self.entry(entry),
             Item::Order(order) => self.part(order.order_id.clone(), |parts| parts.order = Some(order)),
-            Item::OrderItem(item) => self.part(item.order_id, |parts| parts.lines.push(item.line)),
+            Item::OrderItem(item) => self.part(item.order_id.clone(), |parts| parts.lines.push(item)),
             Item::Invoice(invoice) => self.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice)),
             Item::InvoiceCounter(counter) => self.numbers.add_counter(counter),
             Item::OrderAddress(address) => self.part(address.order_id.clone(), |parts| parts.address = Some(address)),
@@ -283,6 +284,12 @@ impl Accounts {
                 && returns.len() == usize::from(order.return_count)
                 && shipments.len() == usize::from(order.shipment_count) =>
             {
+                let mut positions: Vec<_> = lines.iter().map(|line| line.position).collect();
+                positions.sort();
+                if positions.into_iter().ne((0..lines.len()).map(LinePosition::from)) {
+                    self.breach(format!("order {}", order.order_id), "two lines have the same position".to_owned());
+                }
+                let lines = OrderItem::lines(lines);
                 let whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
                 if marked != whole.work() {
                     let id = format!("order {}", whole.order.order_id);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use counting::{Aggregate, Bounds, Counts};
+use key_schema::entity::OrderItem;
 use key_schema::value::{CustomerId, Money, ProductId};
 
 use super::Report;
@@ -27,7 +28,7 @@ impl Accounts {
             let what = format!("it is incomplete: {} lines of {of}, lacks {missing:?}", lines.len());
             self.breach(format!("order {id}"), what);
             if let Some(order) = order {
-                self.tally(&order, &lines, invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
+                self.tally(&order, &OrderItem::lines(lines), invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
             }
         }
         let products = std::mem::take(&mut self.products);

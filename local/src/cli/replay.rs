@@ -46,13 +46,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "counts")]
     time_zone: String,
 
+    /// The shop's parameter `FewLeft`, for events of products that sold out
+    #[arg(long, value_name = "UNITS", default_value_t = 5)]
+    few_left: u32,
+
     #[command(flatten)]
     place: Place,
 }
 
 /// Processes them, and fails if some could not be processed.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    let Arguments { files, counts, queue, bucket, bus, time_zone, place } = arguments;
+    let Arguments { files, counts, queue, bucket, bus, time_zone, few_left, place } = arguments;
     ensure!(*counts || bus.is_some() || !place.is_deployed(), "--table needs --bus: the output OrderEventsName");
     ensure!(
         !files.is_empty() || queue.is_some() || bucket.is_some() || !place.is_deployed(),
@@ -60,7 +64,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     );
     let found = (!files.is_empty()).then(|| read(files)).transpose()?;
     let bus = bus.iter().map(|bus| ("EVENT_BUS".to_owned(), bus.clone()));
-    let variables = bus.chain([("TIME_ZONE".to_owned(), time_zone.clone())]);
+    let variables =
+        bus.chain([("TIME_ZONE".to_owned(), time_zone.clone()), ("FEW_LEFT".to_owned(), few_left.to_string())]);
     let mut processor = Processor {
         environment: place.environment(&[]).await?.with(variables),
         counts: *counts,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, Guest, Order, OrderLine, OrderStatus, Payment, Product,
+    Customer, Discount, EmailClaim, GiftCard, Guest, Order, OrderItem, OrderStatus, Payment, Product,
     ProductDescription, UsernameClaim, WholeOrder,
 };
 use key_schema::layout::{Consistency, IMPORTED_INVOICE_BY_ID, InOrder, Key, ORDER_BY_ID, OrderState, Stored as _};
@@ -22,7 +22,7 @@ use super::code_records::{DiscountRecord, GiftCardRecord};
 use super::laws::{Circumstances, Placeable};
 use super::order_record::{CodeRecord, OrderRecord};
 use super::record::{CustomerRecord, GuestRecord, ProductRecord, Record};
-use super::write::{self, Transaction, item};
+use super::write::{self, Transaction};
 
 /// The answer of the table about a record.
 pub(super) enum Existing {
@@ -100,7 +100,7 @@ impl References {
                     let found = stock::product(reader, &product.product_id, ReadMode::Strong, budget).await?;
                     match found {
                         // Some units may have been sold since.
-                        Some((found, cells)) => same_if(found == product && cells.cells() == stock.cells()),
+                        Some((found, cells)) => same_if(product.is_like(&found) && cells.cells() == stock.cells()),
                         None => Existing::Absent(Transaction::of_product(&product, long.as_ref(), &stock)?),
                     }
                 }
@@ -312,12 +312,13 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
 
 /// A long order whose header is in the table. An interrupted import may not have written all of its lines.
 fn continued(placeable: &Placeable, mut items: Vec<InOrder>, shards: ProductShards) -> Result<Existing, Error> {
-    let is_there = |line: &OrderLine, items: &[InOrder]| {
-        items.iter().any(|item| matches!(item, InOrder::OrderItem(there) if there.line.product_id == line.product_id))
-    };
     let Placeable { whole: expected, .. } = placeable;
-    let missing: Vec<_> = expected.lines.iter().filter(|line| !is_there(line, &items)).cloned().collect();
-    items.extend(missing.iter().map(|line| InOrder::OrderItem(item(&expected.order, line, shards))));
+    let is_there = |line: &OrderItem| {
+        let is_it = |there: &OrderItem| there.line.product_id == line.line.product_id;
+        items.iter().any(|item| matches!(item, InOrder::OrderItem(there) if is_it(there)))
+    };
+    let missing: Vec<_> = write::items(expected, shards).filter(|line| !is_there(line)).collect();
+    items.extend(missing.iter().cloned().map(InOrder::OrderItem));
     let lines = items.iter().filter(|item| matches!(item, InOrder::OrderItem(_))).count();
     let is_header = |item: &InOrder| matches!(item, InOrder::Order(header) if usize::from(header.line_count) == lines);
     if !items.iter().any(is_header) {
@@ -327,7 +328,6 @@ fn continued(placeable: &Placeable, mut items: Vec<InOrder>, shards: ProductShar
     let Ok(Some(OrderState::Placed(mut found))) = InOrder::assemble(items) else {
         return Err(Error::contention("another import is writing the order"));
     };
-    found.lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
     if !missing.is_empty() {
         // Without all of its lines no request can read the order, and a flag is all that one can have changed.
         found.flag.clone_from(&expected.flag);
@@ -339,7 +339,7 @@ fn continued(placeable: &Placeable, mut items: Vec<InOrder>, shards: ProductShar
     };
     let is_same = OrderRecord::of(&found, due) == of(placeable) && sums(&found) == sums(expected);
     Ok(match (is_same, missing.is_empty()) {
-        (true, false) => Existing::Begun(write::rest_of(&expected.order, &missing, shards)?),
+        (true, false) => Existing::Begun(write::rest_of(&expected.order, &missing)?),
         (is_same, _) => same_if(is_same),
     })
 }

@@ -216,11 +216,9 @@ impl OrderRecord {
             erased: self.erased,
             request_id: None,
         };
-        let mut returns: Vec<_> = self.returns.iter().map(|one| one.entity(&order)).collect();
-        returns.sort_by(|a, b| a.return_id.cmp(&b.return_id));
+        let returns = self.returns.iter().map(|one| one.entity(&order)).collect();
         order.returning = self.returning(&lines);
-        let mut shipments: Vec<_> = self.shipments.iter().map(|one| one.entity(&order)).collect();
-        shipments.sort_by(|a, b| a.shipment_id.cmp(&b.shipment_id));
+        let shipments = self.shipments.iter().map(|one| one.entity(&order)).collect();
         let flag = self.flag.clone().map(|flag| OrderFlag {
             order_id: self.order_id.clone(),
             reason: flag.reason,
@@ -236,7 +234,13 @@ impl OrderRecord {
                 card.provider = record.entity(card.cancelled).provider;
             }
         }
-        let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
+        let mut whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
+        whole.sort();
+        // A record names the units of a return or shipment in any order.
+        let returned = whole.returns.iter_mut().map(|one| &mut one.lines);
+        for units in returned.chain(whole.shipments.iter_mut().map(|one| &mut one.lines)) {
+            *units = LineUnits::in_order(units, &whole.lines);
+        }
         let due = whole.work().map(|work| PaymentDue {
             order_id: self.order_id.clone(),
             shard: whole.order.shard,
@@ -259,9 +263,7 @@ impl OrderRecord {
                 tax: line.tax,
             })
         });
-        let mut lines = lines.collect::<Option<Vec<_>>>()?;
-        lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
-        Some(lines)
+        lines.collect()
     }
 
     /// The units in open returns, in the order of the lines.

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use http_api::read_document;
-use key_schema::entity::{Customer, Guest, Product, ProductDescription, WholeStock};
+use key_schema::entity::{Customer, Guest, Product, ProductDescription, ProductImage, WholeStock};
 use key_schema::value::{
-    Attributes, Category, Cells, Charge, CustomerId, Description, EmailAddress, Grams, ImageId, Money, Name, ProductId,
-    Timestamp, Username,
+    AltText, Attributes, Category, Cells, Charge, CustomerId, Description, EmailAddress, Grams, ImageId, Money, Name,
+    Pixels, ProductId, Timestamp, Username,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -137,9 +137,9 @@ pub(super) struct ProductRecord {
     /// Whether the product is recalled, so that it cannot be ordered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recalled: bool,
-    /// The ids of the images. The images themselves are in the bucket of the shop that has this product.
+    /// The images. The objects themselves are in the bucket of the shop that has this product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<ImageId>,
+    pub images: Vec<ImageRecord>,
     /// The units that can be sold today. Importing an order does not change them.
     #[serde(default)]
     pub available: u64,
@@ -151,6 +151,32 @@ pub(super) struct ProductRecord {
     /// The number of times the product was written.
     #[serde(default = "one")]
     pub version: u64,
+}
+
+/// An image of a product.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ImageRecord {
+    pub image_id: ImageId,
+    /// The text for people who do not see the image.
+    pub alt: Option<AltText>,
+    /// The width in pixels.
+    pub width: Option<Pixels>,
+    /// The height in pixels.
+    pub height: Option<Pixels>,
+}
+
+impl From<ImageRecord> for ProductImage {
+    fn from(ImageRecord { image_id, alt, width, height }: ImageRecord) -> Self {
+        Self { image_id, alt, width, height }
+    }
+}
+
+impl From<ProductImage> for ImageRecord {
+    fn from(ProductImage { image_id, alt, width, height }: ProductImage) -> Self {
+        Self { image_id, alt, width, height }
+    }
 }
 
 const fn yes() -> bool {
@@ -290,8 +316,10 @@ impl ProductRecord {
             category,
             price,
             listed: self.listed,
-            images,
+            images: images.into_iter().map(ProductImage::from).collect(),
             initial_stock,
+            availability: stock.availability(0),
+            availability_changes: 0,
             version,
             weight_grams: weight_grams.filter(|weight| weight.get() > 0),
             attributes: self.attributes.clone(),
@@ -316,6 +344,8 @@ impl ProductRecord {
             listed,
             images,
             initial_stock,
+            availability: _,
+            availability_changes: _,
             version,
         } = product;
         Self {
@@ -329,7 +359,7 @@ impl ProductRecord {
             variant_of,
             listed,
             recalled: stock.recalled,
-            images,
+            images: images.into_iter().map(ImageRecord::from).collect(),
             available: stock.available(),
             cells: stock.cells(),
             initial_stock: Some(initial_stock),

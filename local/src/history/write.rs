@@ -1,8 +1,8 @@
 //! The writes of a record: one transaction, which writes all of its items or none, but for the lines of a long order.
 
 use key_schema::entity::{
-    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderLine, OrderStatus,
-    Payment, Product, ProductDescription, UsernameClaim, WholeStock,
+    Cart, Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, Guest, Order, OrderItem, OrderStatus, Payment,
+    Product, ProductDescription, UsernameClaim, WholeOrder, WholeStock,
 };
 use key_schema::layout::Stored as _;
 use key_schema::value::{OrderId, Timestamp};
@@ -88,11 +88,12 @@ impl Transaction {
         let mut this = Self::of(Write::put_new(order)?);
         let existing = "a part of it exists without the order";
         this.push(Write::put_new(&whole.invoice)?, existing);
-        let (lines, later) = whole.lines.split_at(whole.lines.len().min(MOST_LINES));
+        let lines: Vec<_> = items(whole, shards).collect();
+        let (lines, later) = lines.split_at(lines.len().min(MOST_LINES));
         for line in lines {
-            this.push(Write::put_new(&item(order, line, shards))?, existing);
+            this.push(Write::put_new(line)?, existing);
         }
-        this.later = of_lines(order, later, shards)?;
+        this.later = of_lines(later)?;
         if let Some(address) = &whole.address {
             this.push(Write::put_new(address)?, existing);
         }
@@ -142,27 +143,29 @@ impl Transaction {
 
 /// The writes that finish an order whose header is there. The first one dates the import anew: its lines count from now on,
 /// and a comparison of counts expects them only after some time.
-pub(super) fn rest_of(order: &Order, lines: &[OrderLine], shards: ProductShards) -> Result<Vec<Write>, Error> {
+pub(super) fn rest_of(order: &Order, lines: &[OrderItem]) -> Result<Vec<Write>, Error> {
     let is_there = Condition::present().value(":now", order.imported_at)?;
     let header = Write::update(order.key(), "SET #importedAt = :now", is_there);
-    Ok(std::iter::once(header).chain(of_lines(order, lines, shards)?).collect())
+    Ok(std::iter::once(header).chain(of_lines(lines)?).collect())
 }
 
-fn of_lines(order: &Order, lines: &[OrderLine], shards: ProductShards) -> Result<Vec<Write>, Error> {
-    lines.iter().map(|line| Write::put_new(&item(order, line, shards))).collect()
+fn of_lines(lines: &[OrderItem]) -> Result<Vec<Write>, Error> {
+    lines.iter().map(Write::put_new).collect()
 }
 
-/// The item of a line.
-pub(super) fn item(order: &Order, line: &OrderLine, shards: ProductShards) -> OrderItem {
-    OrderItem {
+/// The items of the order's lines.
+pub(super) fn items(whole: &WholeOrder, shards: ProductShards) -> impl Iterator<Item = OrderItem> {
+    let order = &whole.order;
+    whole.lines.iter().enumerate().map(move |(at, line)| OrderItem {
         order_id: order.order_id.clone(),
         customer_id: order.customer_id.clone(),
         placed_at: order.placed_at,
         shard: order.order_id.spread(shards.0),
+        position: at.into(),
         imported_at: order.imported_at,
         uncounted: order.status == OrderStatus::Cancelled,
         line: line.clone(),
-    }
+    })
 }
 
 fn taken(field: &str, value: &impl std::fmt::Display) -> String {

@@ -10,8 +10,10 @@
 
 #![warn(missing_docs)]
 
+mod availability;
 mod description;
 
+pub use availability::FewLeft;
 pub use description::{Described, SNAPSHOT_OF_DESCRIPTION, describe, described};
 
 use key_schema::access::Access;

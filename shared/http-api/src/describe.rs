@@ -1,6 +1,7 @@
 //! The OpenAPI description of the API, derived from the routes' declarations and the types of their handlers.
 
 mod document;
+mod examples;
 mod gateway;
 mod links;
 mod parameter;
@@ -194,10 +195,10 @@ impl Description {
         self.answer("204", "Done", None, &[])
     }
 
-    /// Changes the last success into a 201.
+    /// Changes the last success into a 201 with these headers.
     #[must_use]
-    pub(crate) fn created(self) -> Self {
-        self.last_is("201", "Created, by this request or by an earlier one that it repeats", &["Location"])
+    pub(crate) fn created(self, headers: &'static [&'static str]) -> Self {
+        self.last_is("201", "Created, by this request or by an earlier one that it repeats", headers)
     }
 
     /// Changes the last success into a 202.

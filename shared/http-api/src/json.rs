@@ -5,6 +5,7 @@
 //! are for authors of clients, so they name types of JSON, not of Rust.
 
 mod expect;
+mod faults;
 mod strict;
 
 use serde::de::DeserializeOwned;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::card_number;
 
 pub(crate) use self::expect::Expect;
+pub(crate) use self::faults::{Code, Fault, faults};
 use self::strict::Strict;
 
 /// Reads one JSON value. The error names the invalid field and what the field must be.
@@ -40,17 +42,22 @@ pub fn read_document<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 /// The error as a text for clients, with the path of the field. Text that is not JSON has no path, so its error keeps
 /// line and column.
 fn explained(path: &str, error: &serde_json::Error) -> String {
-    let message = error.to_string();
     if !error.is_data() {
-        return format!("body: {message}");
+        return format!("body: {error}");
     }
+    let message = message(error);
+    if path == "." { format!("body: {message}") } else { format!("{path}: {message}") }
+}
+
+/// What is wrong with a value.
+fn message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
     // If serde_json itself finds a value of another type, its message also names that type.
-    let message = match message.split_once(", expected must be ") {
+    match message.split_once(", expected must be ") {
         Some((_, kind)) => format!("must be {kind}"),
         None => message.to_owned(),
-    };
-    if path == "." { format!("body: {message}") } else { format!("{path}: {message}") }
+    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,9 @@ pub use query::Unfiltered;
 pub use registry::RouteFunction;
 pub use reply::{Answer, Reply};
 pub use request::Request;
-pub use respond::{Accepted, All, Created, Either, Html, Pollable, Replayable, Respond, Serialized, Versioned};
+pub use respond::{
+    Accepted, All, Created, Either, Html, Introduced, Pollable, Replayable, Respond, Serialized, Versioned,
+};
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{

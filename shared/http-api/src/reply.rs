@@ -42,10 +42,10 @@ impl Reply {
         Self { status: StatusCode::OK, headers, body: Some(document), failures: Vec::new(), products: Vec::new() }
     }
 
-    /// Changes the status to 201. `location` is the path of the created resource.
-    pub(crate) fn created(mut self, location: String) -> Self {
+    /// Changes the status to 201. `location` is the path of the created resource, if its creator can read it.
+    pub(crate) fn created(mut self, location: Option<String>) -> Self {
         self.status = StatusCode::CREATED;
-        self.headers.push((LOCATION, location));
+        self.headers.extend(location.map(|location| (LOCATION, location)));
         self
     }
 

@@ -10,6 +10,7 @@ use key_schema::value::{GuestSecret, Invalid};
 use lambda::Budget;
 use lambda_http::RequestExt as _;
 use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
 
 use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, entity_tag, event, json, prefer, query};
 
@@ -72,17 +73,20 @@ impl Request {
     }
 
     /// The body, as JSON.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(crate) fn json<T: DeserializeOwned + ToSchema>(&self) -> Result<T, Problem> {
         let body = self.body()?;
         let invalid = |why| Problem::new(Kind::Validation, why);
         match card_number::in_json(body).map_err(invalid)? {
             Some(path) => Err(Problem::card_number(&path).with("field", path)),
-            None => json::read(body).map_err(invalid),
+            None => json::read(body).map_err(|why| match json::faults::<T>(body) {
+                faults if faults.is_empty() => invalid(why),
+                faults => invalid(why).with("errors", faults),
+            }),
         }
     }
 
     /// The body, as JSON. A request without a body gets the default of the type.
-    pub(crate) fn json_if_any<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
+    pub(crate) fn json_if_any<T: DeserializeOwned + Default + ToSchema>(&self) -> Result<T, Problem> {
         if self.inner.body().is_empty() { Ok(T::default()) } else { self.json() }
     }
 

@@ -121,11 +121,25 @@ pub struct Created<R> {
 
 impl<R: Respond> Respond for Created<R> {
     fn respond(self) -> Answer {
-        Ok(self.answer.respond()?.created(self.location))
+        Ok(self.answer.respond()?.created(Some(self.location)))
     }
 
     fn describe(description: Description) -> Description {
-        Replayable::<R>::describe(description).created()
+        Replayable::<R>::describe(description).created(&["Location"])
+    }
+}
+
+/// 201 without `Location`: the resource was created, and its creator cannot read it.
+#[derive(Clone, Debug)]
+pub struct Introduced<R>(pub Replayable<R>);
+
+impl<R: Respond> Respond for Introduced<R> {
+    fn respond(self) -> Answer {
+        Ok(self.0.respond()?.created(None))
+    }
+
+    fn describe(description: Description) -> Description {
+        Replayable::<R>::describe(description).created(&[])
     }
 }
 

@@ -1,7 +1,6 @@
 //! The URLs at which everybody sees the images.
 
-use key_schema::entity::Product;
-use key_schema::value::ImageId;
+use key_schema::entity::{Product, ProductImage};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use objects::bucket_url;
 
@@ -27,8 +26,8 @@ impl FromEnvironment for Urls {
 
 impl Urls {
     /// The images of a product, each with its URL.
-    pub fn of(&self, product: &Product) -> Vec<(ImageId, String)> {
-        let url = |image: &ImageId| format!("{}/{}", self.base, key::of(&product.product_id, image));
+    pub fn of(&self, product: &Product) -> Vec<(ProductImage, String)> {
+        let url = |image: &ProductImage| format!("{}/{}", self.base, key::of(&product.product_id, &image.image_id));
         product.images.iter().map(|image| (image.clone(), url(image))).collect()
     }
 }

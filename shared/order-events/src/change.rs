@@ -1,21 +1,26 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return, Shipment, Work};
+use key_schema::entity::{
+    self, Customer, Entity as _, Invoice, Order, Product, QueuedOrder, Return, Shipment, Stock, StockCell, Work,
+};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
+use serde::de::DeserializeOwned;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::order::request_of;
+use crate::product::CellLevel;
 use crate::{
-    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged, PaymentDue,
-    ProductChanged, ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, UnitsCancelled,
+    AmountCredited, AvailabilityChanged, CustomerErased, EventId, ItemsShipped, OrderRejected, OrderStatusChanged,
+    PaymentDue, ProductChanged, ProductRemoved, ReturnReceived, ReturnRequested, ShipmentDelivered, StockRanLow,
+    UnitsCancelled,
 };
 
-/// An image of an order, an invoice, a return, a shipment, a product or a customer cannot be deserialized.
+/// An image of an order, an invoice, a return, a shipment, a product, a stock or a customer cannot be deserialized.
 #[derive(Debug, thiserror::Error)]
-#[error("an image of an order, an invoice, a return, a shipment, a product or a customer cannot be read")]
+#[error("an image of an order, an invoice, a return, a shipment, a product, a stock or a customer cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
 /// The parts of a stream record from which an event is made.
@@ -48,7 +53,8 @@ impl<E: Into<Event>> From<E> for Draft {
     }
 }
 
-/// The events of a record, in the order in which they are to be published.
+/// The events of a record, in the order in which they are to be published, in a shop that says from so many units on that
+/// few are left.
 ///
 /// Most records have none or one. A record has two if the cancellation of units also changed the order's status, because
 /// gift cards pay for the units that are left. Records without events are those of other entities, expirations, and
@@ -56,9 +62,9 @@ impl<E: Into<Event>> From<E> for Draft {
 /// import of an order: it happened long ago. Attributes that this release does not know are ignored.
 ///
 /// # Errors
-/// An order, an invoice, a return, a shipment, a product or a customer cannot be deserialized. Skipping the record would lose
+/// An order, an invoice, a return, a shipment, a product, a stock or a customer cannot be deserialized. Skipping the record would lose
 /// an event.
-pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
+pub fn drafts_of(record: Record<'_>, few_left: u64) -> Result<Vec<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let kind = |image: &Item| match image.get(ENTITY_TYPE) {
         Some(AttributeValue::S(kind)) => Some(kind.clone()),
@@ -101,13 +107,30 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);
-            (before.version != after.version).then(|| ProductChanged::new(after, written_at).into())
+            let available = AvailabilityChanged::new(&before, &after, written_at).map(Draft::from);
+            let changed = (before.version != after.version).then(|| ProductChanged::new(after, written_at).into());
+            return Ok(changed.into_iter().chain(available).collect());
         }
         ("MODIFY", Customer::TYPE) => CustomerErased::new(&from_item(old)?, from_item(new)?).map(Draft::from),
+        (_, Stock::TYPE) => ran_low::<Stock>(old, new, few_left)?,
+        (_, StockCell::TYPE) => ran_low::<StockCell>(old, new, few_left)?,
         ("REMOVE", Product::TYPE) => Some(ProductRemoved::new(from_item(old)?, written_at).into()),
         _ => None,
     };
     Ok(draft.into_iter().collect())
+}
+
+/// The event of a change of a stock's cell.
+fn ran_low<T: DeserializeOwned + Into<CellLevel>>(
+    old: Item,
+    new: Item,
+    few_left: u64,
+) -> Result<Option<Draft>, Unreadable> {
+    let cell = |image: Item| -> Result<Option<CellLevel>, Unreadable> {
+        let is_there = !image.is_empty();
+        Ok(if is_there { Some(from_item::<_, T>(image)?.into()) } else { None })
+    };
+    Ok(StockRanLow::new(cell(old)?, cell(new)?, few_left).map(Draft::from))
 }
 
 fn payment_due(mark: entity::PaymentDue) -> PaymentDue {

@@ -8,10 +8,10 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    AmountCredited, CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced, OrderRejected,
-    OrderStatusChanged, PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed, ProductChanged,
-    ProductRemoved, RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested, ShipmentDelivered,
-    UnitsCancelled,
+    AmountCredited, AvailabilityChanged, CustomerErased, EventId, ItemsShipped, OrderExpired, OrderPlaced,
+    OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured, PaymentDisputed, PaymentDue, PaymentFailed,
+    ProductChanged, ProductRemoved, RefundDue, RefundFailed, RefundMade, ReturnReceived, ReturnRequested,
+    ShipmentDelivered, StockRanLow, UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -147,6 +147,8 @@ events! {
     OrderRejected of Order(order_id)
     ProductChanged of Product(product_id)
     ProductRemoved of Product(product_id)
+    AvailabilityChanged of Product(product_id)
+    StockRanLow of Product(product_id)
     CustomerErased of Customer(customer_id)
 }
 

@@ -44,7 +44,7 @@ pub use order::{
     AmountCredited, MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, UnitsCancelled,
 };
 pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDisputed, PaymentDue, PaymentFailed};
-pub use product::{ProductChanged, ProductRemoved};
+pub use product::{AvailabilityChanged, ProductChanged, ProductRemoved, StockRanLow};
 pub use refund::{RefundDue, RefundFailed, RefundMade};
 pub use returns::{ReturnReceived, ReturnRequested};
 pub use shipments::{ItemsShipped, ShipmentDelivered};

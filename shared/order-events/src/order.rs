@@ -17,7 +17,7 @@ event! {
         pub total: Money,
         /// The number of lines.
         pub line_count: u8,
-        /// The lines, sorted by product id.
+        /// The lines, in the order of the request.
         pub lines: Vec<OrderLine>,
         /// The request that did this, by the gateway's id (`apigw-requestid`), or the invocation of a function. Absent if it
         /// is not known.
@@ -43,7 +43,7 @@ event! {
     /// event is published also if no money goes back. If no units are left, the order is cancelled as a whole: then
     /// `OrderStatusChanged` is published, and no `UnitsCancelled`.
     UnitsCancelled of order {
-        /// The units that this change cancelled, without those cancelled before. Sorted by product id.
+        /// The units that this change cancelled, without those cancelled before.
         pub lines: Vec<LineUnits>,
         /// The amount credited for these units.
         pub amount: Money,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use key_schema::entity::Product;
+use key_schema::entity::{Availability, Product, Stock, StockCell};
 use key_schema::value::{Category, Money, ProductId, Timestamp};
 
 use crate::EventId;
@@ -38,6 +38,19 @@ event! {
         pub price: Money,
     }
 
+    /// A product ran low, was sold out, or can be bought again. Within seconds of the sale or of the delivery.
+    AvailabilityChanged of product {
+        /// Whether the product can be bought, after the change.
+        pub availability: Availability,
+        /// The number of this change. Of two events of a product, the one with the greater number is the later one; a
+        /// product that was removed and created again begins anew.
+        pub change: u64,
+    }
+
+    /// A product has few units, or had few before, in one of the cells of its stock. An order for Till's own
+    /// `mark-availability` to read the stock: others subscribe to `AvailabilityChanged`.
+    StockRanLow of product {}
+
     /// A product was removed.
     ProductRemoved of product {
         /// The product's last version.
@@ -61,6 +74,67 @@ impl ProductChanged {
             category: product.category,
             price: product.price,
         }
+    }
+}
+
+impl AvailabilityChanged {
+    /// The event of a change of a product, if the availability changed.
+    pub(crate) fn new(before: &Product, after: &Product, written_at: Timestamp) -> Option<Self> {
+        let (product, change, second) = (&after.product_id, after.availability_changes, written_at.as_second());
+        (before.availability != after.availability).then(|| Self {
+            id: EventId::of("AvailabilityChanged", &[product, &change, &second]),
+            layout_version: LAYOUT_VERSION,
+            product_id: product.clone(),
+            availability: after.availability,
+            change,
+        })
+    }
+}
+
+/// What a cell of a stock says about the availability.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CellLevel {
+    product_id: ProductId,
+    cell: u8,
+    units: u64,
+    recalled: bool,
+    /// Together with `units`, these tell apart any two writes of the cell.
+    writes: (u64, i64, u64),
+    is_only: bool,
+}
+
+impl From<Stock> for CellLevel {
+    fn from(stock: Stock) -> Self {
+        let Stock { product_id, available, cells, price_version, recalled, put_backs, transferred, .. } = stock;
+        let writes = (put_backs, transferred, price_version);
+        Self { product_id, cell: 0, units: available, recalled, writes, is_only: cells.is_one() }
+    }
+}
+
+impl From<StockCell> for CellLevel {
+    fn from(cell: StockCell) -> Self {
+        let StockCell { product_id, cell, available, price_version, put_backs, transferred, .. } = cell;
+        let writes = (put_backs, transferred, price_version);
+        Self { product_id, cell, units: available, recalled: false, writes, is_only: false }
+    }
+}
+
+impl StockRanLow {
+    /// The event of a change of a cell, if the availability of its product may have changed, in a shop that says from so
+    /// many units on that few are left.
+    ///
+    /// The units of a cell are the product's if it is the only one. A cell of several tells nothing as long as it alone has
+    /// more than few. Otherwise only a look at all of them does.
+    pub(crate) fn new(before: Option<CellLevel>, after: Option<CellLevel>, few_left: u64) -> Option<Self> {
+        let level = |cell: &CellLevel| Availability::of(cell.units, cell.recalled, few_left);
+        let levels = [before.as_ref().map(level), after.as_ref().map(level)];
+        let is_only = [&before, &after].into_iter().flatten().all(|cell| cell.is_only);
+        let is_low = levels.iter().flatten().any(|level| *level != Availability::InStock);
+        let changes = before != after && if is_only { levels[0] != levels[1] && is_low } else { is_low };
+        let CellLevel { product_id, cell, units, writes: (put_backs, transferred, price), .. } =
+            after.or(before).filter(|_| changes)?;
+        let id = EventId::of("StockRanLow", &[&product_id, &cell, &units, &put_backs, &transferred, &price]);
+        Some(Self { id, layout_version: LAYOUT_VERSION, product_id })
     }
 }
 

@@ -19,7 +19,7 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
         let image = |key: Option<&str>| key.map(|key| items[key].clone()).unwrap_or_default();
         let written_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
         let record = Record { name, written_at, old: image(old), new: image(new) };
-        let mut drafts = drafts_of(record).expect("a readable record");
+        let mut drafts = drafts_of(record, 0).expect("a readable record");
         assert!(drafts.len() <= 1, "{drafts:?}");
         drafts.pop().map(|draft| match draft {
             Draft::Placed(_) => "OrderPlaced",

@@ -52,14 +52,9 @@ pub const PLACE: &[Access] = &[
     Access::update::<StockCell>().in_transactions(),
 ];
 
-/// Answering what an order would cost ([`Quotes::of`](crate::Quotes::of)).
+/// Answering what an order would cost ([`Quotes::for_anybody`](crate::Quotes::for_anybody)).
 pub const QUOTE: &[Access] = &[
-    Access::batch_get::<Cart>(),
-    Access::batch_get::<Customer>(),
-    Access::batch_get::<CustomerAddresses>(),
-    Access::batch_get::<CustomerStats>(),
     Access::batch_get::<Discount>(),
-    Access::batch_get::<GiftCard>(),
     Access::batch_get::<Product>(),
     Access::batch_get::<ShippingRates>(),
     Access::batch_get::<Stock>(),
@@ -67,6 +62,16 @@ pub const QUOTE: &[Access] = &[
     Access::batch_get::<Taxes>(),
     Access::transact_get::<Stock>(),
     Access::transact_get::<StockCell>(),
+];
+
+/// Answering what an order of a customer would cost ([`Quotes::for_customer`](crate::Quotes::for_customer)), besides
+/// [`QUOTE`].
+pub const QUOTE_FOR_CUSTOMER: &[Access] = &[
+    Access::batch_get::<Cart>(),
+    Access::batch_get::<Customer>(),
+    Access::batch_get::<CustomerAddresses>(),
+    Access::batch_get::<CustomerStats>(),
+    Access::batch_get::<GiftCard>(),
 ];
 
 /// Placing an order of a customer, besides [`PLACE`].

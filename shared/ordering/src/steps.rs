@@ -217,7 +217,7 @@ pub struct AllowanceRequest<'a> {
 pub struct ShipmentRequest<'a> {
     /// The id of the shipment, which is a function of the order and the idempotency key.
     pub id: &'a ShipmentId,
-    /// The units: different products, sorted by product id. `None` for all that are left.
+    /// The units of different products. `None` for all that are left.
     pub lines: Option<&'a [LineUnits]>,
     /// The carrier's name.
     pub carrier: &'a str,
@@ -234,7 +234,7 @@ pub struct ShipmentRequest<'a> {
 pub struct ReturnRequest<'a> {
     /// The id of the return, which is a function of the order and the idempotency key.
     pub id: &'a ReturnId,
-    /// The units: different products, sorted by product id.
+    /// The units of different products.
     pub lines: &'a [LineUnits],
     /// The reason in words, if one was given.
     pub reason: Option<&'a str>,

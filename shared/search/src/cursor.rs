@@ -66,8 +66,8 @@ pub(crate) fn open(query: &Query, cursor: &str) -> Result<Position, InvalidCurso
 }
 
 fn checksum(query: &Query, position: &str) -> [u8; CHECKSUM] {
-    let Query { words, category, currency, from, to, sort, limit: _, cursor: _ } = query;
-    let search = format!("{words:?} {category:?} {currency:?} {from:?} {to:?} {sort:?}\n{position}");
+    let Query { words, category, currency, from, to, available, sort, limit: _, cursor: _ } = query;
+    let search = format!("{words:?} {category:?} {currency:?} {from:?} {to:?} {available} {sort:?}\n{position}");
     let mut sum = [0; CHECKSUM];
     sum.copy_from_slice(&Sha256::digest(search)[..CHECKSUM]);
     sum

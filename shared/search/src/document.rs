@@ -1,7 +1,7 @@
 //! The document of a product.
 
 use catalogue::Described;
-use key_schema::entity::Product;
+use key_schema::entity::{Availability, Product};
 use key_schema::value::{Category, Money, ProductId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,6 +25,9 @@ pub struct Listed {
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
+    /// Whether it can be bought.
+    #[serde(default)]
+    pub availability: Availability,
     /// The version of the product that the index has seen.
     pub version: u64,
 }
@@ -32,8 +35,8 @@ pub struct Listed {
 impl From<Product> for Listed {
     fn from(product: Product) -> Self {
         let description_continues = product.description_continues();
-        let Product { product_id, name, description, category, price, version, .. } = product;
-        Self { product_id, name, description, description_continues, category, price, version }
+        let Product { product_id, name, description, category, price, availability, version, .. } = product;
+        Self { product_id, name, description, description_continues, category, price, availability, version }
     }
 }
 

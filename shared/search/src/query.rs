@@ -41,6 +41,8 @@ pub struct Query {
     pub from: Option<i64>,
     /// Only products that cost less than this, in minor units.
     pub to: Option<i64>,
+    /// Only products that are not sold out.
+    pub available: bool,
     /// The order of the products.
     pub sort: Sort,
     /// The most products of the page.

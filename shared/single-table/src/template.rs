@@ -204,7 +204,7 @@ macro_rules! tuples {
     )+};
 }
 
-tuples! { (2: A B) (3: A B C) }
+tuples! { (2: A B) (3: A B C) (4: A B C D) }
 
 #[cfg(test)]
 mod tests {

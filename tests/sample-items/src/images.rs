@@ -296,7 +296,7 @@ impl<'a> Parts<'a> {
         let continues = whole_description.map_or("", |_| r#""descriptionContinues":true,"#);
         let category = "k".repeat(self.sizes.id);
         let product = format!(
-            r#""productId":"{id}","name":"{name}","description":"{description}",{continues}"category":"{category}","price":{},"available":998,"version":1"#,
+            r#""productId":"{id}","name":"{name}","description":"{description}",{continues}"category":"{category}","price":{},"availability":"inStock","available":998,"version":1"#,
             r#"{"amount":1999,"currency":"EUR"}"#,
         );
         let adjusted = IdempotencyRecord {
@@ -334,6 +334,7 @@ impl<'a> Parts<'a> {
             customer_id: self.customer.clone(),
             placed_at: self.at,
             shard: 0,
+            position: 0.into(),
             imported_at: None,
             uncounted: false,
             line,

@@ -5,7 +5,7 @@ use lambda::Function;
 use local::functions;
 use serde_json::{Value, json};
 
-use crate::{Shop, read};
+use crate::{Shop, basket, read};
 
 /// The functions in the order of their events' times: the events form one scenario. The functions of a migration have
 /// no part in it.
@@ -41,6 +41,16 @@ impl Shop {
             let order = event(function)["pathParameters"]["orderId"].as_str().expect("an id").to_owned();
             let delivered = json!({ "status": "DELIVERED" });
             self.admin().post(&format!("/orders/{order}/status"), delivered).await.expect(200);
+        }
+        if function == "request-guest-return" {
+            let event = event(function);
+            let secret = event["headers"]["guest-secret"].as_str().expect("a secret");
+            let order = self.guest_order(secret, "guest-2", basket("espresso-cup", 1)).await.expect(201);
+            assert_eq!(order["orderId"], event["pathParameters"]["orderId"]);
+            self.admin().capture(&order, "bank-20261121-0007").await.expect(200);
+            for status in ["SHIPPED", "DELIVERED"] {
+                self.admin().advance(&order, status).await.expect(200);
+            }
         }
         if function == "credit-order" {
             let order = event(function)["pathParameters"]["orderId"].as_str().expect("an id").to_owned();

@@ -67,12 +67,17 @@ impl Shop {
         self.admin().send(Method::PUT, &format!("/products/{product}/images/{image}"), &[], None).await
     }
 
+    /// Confirms an image, or changes what is said about it.
+    pub async fn say_of_image(&self, product: &str, image: &str, changes: Value) -> Reply {
+        self.admin().put(&format!("/products/{product}/images/{image}"), changes).await
+    }
+
     pub async fn remove_image(&self, product: &str, image: &str) -> Reply {
         self.admin().send(Method::DELETE, &format!("/products/{product}/images/{image}"), &[], None).await
     }
 
     pub async fn set_images(&self, product: &str, images: &[&ImageId]) {
-        let images: Vec<_> = images.iter().map(|image| json!({ "S": image })).collect();
+        let images: Vec<_> = images.iter().map(|image| json!({ "M": { "imageId": { "S": image } } })).collect();
         let key = json!({ "S": format!("p#{product}") });
         let update = json!({
             "TableName": self.table(), "Key": { "PK": key, "SK": key }, "UpdateExpression": "SET images = :images",

@@ -143,8 +143,9 @@ fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(
             }
             return Err(format!("there is no parameter {name}"));
         };
-        let is_number = resolve(&parameter["schema"])["type"] == "integer";
-        let value = value.parse().ok().filter(|_| is_number).map_or_else(|| json!(value), |number: i64| json!(number));
+        let is_text = !["integer", "boolean"].iter().any(|kind| resolve(&parameter["schema"])["type"] == *kind);
+        let parsed = serde_json::from_str(value).ok().filter(|_: &Value| !is_text);
+        let value = parsed.unwrap_or_else(|| json!(value));
         conforms(&parameter["schema"], &value).map_err(|why| format!("{name}: {why}"))?;
     }
     for parameter in parameters.iter().filter(|parameter| parameter["required"] == true) {

@@ -38,10 +38,11 @@ const IN_PATHS: [(&str, Named); 9] = [
 ];
 
 /// Every parameter of a query string.
-const IN_QUERIES: [(&str, Named); 11] = [
+const IN_QUERIES: [(&str, Named); 12] = [
     ("email", Named::OfACustomer),
     ("username", Named::OfACustomer),
     ("q", Named::Nothing),
+    ("available", Named::Nothing),
     ("category", Named::Nothing),
     ("currency", Named::Nothing),
     ("sort", Named::Nothing),

@@ -125,6 +125,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let admin = shop.admin();
     let card = json!({ "lines": [], "giftCards": ["4242 4242 4242 4242"] });
     ada.post("/orders", "a card", card).await.problem(Kind::CardNumber);
+    ada.post("/orders", "no lines", json!({})).await.problem(Kind::Validation);
     let code = json!({
         "code": "WINDOW", "percent": 1, "from": "2026-01-01T00:00:00Z", "to": "2999-01-01T00:00:00Z", "maxUses": 5,
     });
@@ -215,7 +216,7 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     ada.get("/products/variant").await.expect(200);
     ada.get("/products/spread/variants").await.expect(200);
     let image = shop.uploaded("spread").await;
-    shop.confirm_image("spread", &image).await.expect(200);
+    shop.say_of_image("spread", &image, json!({ "alt": "A spread", "width": 640, "height": 480 })).await.expect(200);
     ada.get("/products/spread").await.expect(200);
     ada.get("/products?category=things").await.expect(200);
     ada.post("/orders", "recalled", basket("variant", 1)).await.problem(Kind::ProductRecalled);

@@ -173,8 +173,10 @@ fn orders() -> Vec<Case> {
     let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
     let of_cart = json!({ "lines": [line("thing", 3)], "cart": 7 });
+    let of_visitor = json!({ "lines": dear["lines"], "discountCode": "TEN", "shipTo": { "country": "DE" } });
     vec![
         Case::to("quote", ADA, "POST /quotes", dear.clone()),
+        Case::to("quote as a visitor", ADA, "POST /guests/quotes", of_visitor),
         order("order", things(2)),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),
@@ -192,8 +194,8 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
     let post = |name, by, order: &Value, what: &str, body| {
         Case::to(name, by, format!("POST /orders/{}/{what}", order_id(order)), body)
     };
-    let of_guest = |name, what: &str, body| {
-        let request = format!("POST /guests/{}/orders/{}/{what}", GUEST.id, order_id(&seed.of_guest));
+    let of_guest = |name, order: &Value, what: &str, body| {
+        let request = format!("POST /guests/{}/orders/{}/{what}", GUEST.id, order_id(order));
         Case::to(name, ADA, request, body).header("guest-secret", GUEST.secret)
     };
     let money = |name, order: &Value, what: &str, reference: &str| {
@@ -218,8 +220,9 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         post("start a payment", ADA, &seed.pending, "payment", Value::Null),
         Case::to("report a payment", Admin, "POST /payment-events", json!(seed.report)),
         cancel("cancel", ADA, &seed.pending),
-        of_guest("cancel as a guest", "cancellation", json!({})),
-        of_guest("start a guest's payment", "payment", Value::Null),
+        of_guest("cancel as a guest", &seed.of_guest, "cancellation", json!({})),
+        of_guest("start a guest's payment", &seed.of_guest, "payment", Value::Null),
+        of_guest("request a return as a guest", &seed.delivered_to_guest, "returns", things(1)).once(),
         post("cancel a unit", ADA, &seed.paid, "cancellation", things(1)),
         post("request a return", ADA, &seed.delivered, "returns", things(1)).once(),
         receive("receive a return", json!({ "accepted": true, "restock": true })),

@@ -13,6 +13,8 @@ pub fn cases(seed: &Seed) -> Vec<Case> {
     let drain = |name, records: &[Value]| Case::event(name, "drain-writes", json!({ "Records": records }));
     let due = json!({ "detail": { "orderId": seed.due["orderId"] } });
     let due = json!({ "Records": [{ "messageId": "m", "body": due.to_string() }] });
+    let few = json!({ "detail": { "productId": "few" } });
+    let few = json!({ "Records": [{ "messageId": "m", "body": few.to_string() }] });
     vec![
         Case::event("settle a payment", "settle-payments", due),
         drain("drain an order", &seed.placeable),
@@ -23,6 +25,7 @@ pub fn cases(seed: &Seed) -> Vec<Case> {
         Case::event("number invoices", "number-invoices", json!({})),
         // The objects are in a bucket of their own for each world. Those that products name are read each time.
         Case::event("tidy images", "tidy-images", json!({})),
+        Case::event("mark that few are left", "mark-availability", few),
         Case::event("publish", "publish-order-events", json!({ "Records": seed.records })),
         Case::event("reconcile", "reconcile-counts", ask(true)).with_steps(),
     ]

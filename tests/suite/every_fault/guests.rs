@@ -12,7 +12,7 @@ pub const NEW_GUEST: GuestOfWorld = GuestOfWorld {
     secret: "c2VjcmV0LW9mLWEtZ3Vlc3Qtb2YtdGhlLXNob3AuLi4",
 };
 
-/// The guest of every world who has one order.
+/// The guest of every world who has a pending order, and a delivered one.
 pub const GUEST: GuestOfWorld = GuestOfWorld {
     id: "guest-Ra6R_2Byc4d006tbo7O0JSutVe0dwAQR6COsrNPu_Og",
     secret: "dGhlIHNlY3JldCBvZiBhIGd1ZXN0IG9mIG15IHNob3A",

@@ -22,6 +22,7 @@ pub struct Seed {
     pub items: Vec<Value>,
     /// A pending order of [`GUEST`].
     pub of_guest: Value,
+    pub delivered_to_guest: Value,
     /// A pending order with a code and a gift card. `paid` and `flagged` are other orders.
     pub pending: Value,
     pub paid: Value,
@@ -114,6 +115,7 @@ impl World {
             shop.sign_up(id).await;
         }
         shop.product("thing", 1000, 100).await;
+        shop.product("few", 1000, 2).await;
         shop.create("spread", json!({ "stock": 30, "cells": 3 })).await;
         shop.discount("TEN", 10, Some(5)).await;
         for card in ["GIFT", "USED"] {
@@ -128,6 +130,11 @@ impl World {
             shop.introduce(secret, guest.clone()).await.expect(201);
         }
         let of_guest = shop.guest_order(GUEST.secret, "first", things(1)).await.expect(201);
+        let delivered_to_guest = shop.guest_order(GUEST.secret, "delivered", things(2)).await.expect(201);
+        admin.capture(&delivered_to_guest, "bank-9").await.expect(200);
+        for status in ["SHIPPED", "DELIVERED"] {
+            admin.advance(&delivered_to_guest, status).await.expect(200);
+        }
         let mut addressed = things(1);
         addressed["shipTo"] =
             json!({ "name": "Grace", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
@@ -208,6 +215,7 @@ impl World {
         let seed = Seed {
             items,
             of_guest,
+            delivered_to_guest,
             pending,
             paid,
             flagged,

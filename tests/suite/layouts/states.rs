@@ -1,8 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Allowance, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice, LineTax,
-    LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
+    Allowance, Availability, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice,
+    LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
     Reconciliation, Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
@@ -97,12 +97,17 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Guest(Claimed)", Guest { claimed_by, ..guest }));
             }
             (Item::Product(product), "Product(First)") => {
-                let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
+                let id = "019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64";
+                let image_of = json!({ "imageId": id, "alt": "A pot", "width": 640, "height": 480 });
+                let images = vec![from_value(image_of).expect("an image")];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let (mut changed, every) = (json!(product), every_change("main"));
                 changed.as_object_mut().expect("fields").extend(every.as_object().expect("fields").clone());
                 rare.push(image("Product(Full)", from_value::<Product>(changed).expect("a product")));
+                let sold_out =
+                    Product { availability: Availability::SoldOut, availability_changes: 3, ..product.clone() };
+                rare.push(image("Product(SoldOut)", sold_out));
                 rare.push(image("Product(WithImages)", Product { images, ..product }));
                 rare.push(image("Product(Described)", described));
                 rare.push(image("ProductDescription(Long)", long));
@@ -146,7 +151,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 31 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 32 + rejections().len(), "a sample has another name than here");
     rare
 }
 

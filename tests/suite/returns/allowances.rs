@@ -31,7 +31,7 @@ async fn an_amount_goes_back_once_and_never_more_than_the_customer_paid() {
     let path = format!("/orders/{}/credits", order_id(&order));
     shop.admin().post_once(&path, "one", dollars).await.problem(Kind::IdempotencyKeyReused);
     let problem = credit(&shop, &order, "two", 800).await.problem(Kind::InvalidTransition);
-    assert_eq!(problem["left"], eur(799));
+    assert_eq!(problem["amount"], eur(799));
     for wrong in [json!({ "amount": eur(0), "reason": "x" }), json!({ "amount": eur(1) })] {
         let headers = [("idempotency-key", "wrong")];
         shop.admin().send(Method::POST, &path, &headers, Some(wrong.to_string())).await.problem(Kind::Validation);

@@ -21,8 +21,13 @@ const PHASE_OF_A_MIGRATION: &str = "migration";
 
 /// Functions that run the code of another one for guests. So they need what the other one needs, and the day need not
 /// have each case twice.
-const FOR_GUESTS: [(&str, &str); 3] =
-    [("CancelGuestOrder", "CancelOrder"), ("PlaceGuestOrder", "PlaceOrder"), ("StartGuestPayment", "StartPayment")];
+const FOR_GUESTS: [(&str, &str); 5] = [
+    ("CancelGuestOrder", "CancelOrder"),
+    ("PlaceGuestOrder", "PlaceOrder"),
+    ("QuoteGuestBasket", "QuoteBasket"),
+    ("RequestGuestReturn", "RequestReturn"),
+    ("StartGuestPayment", "StartPayment"),
+];
 
 /// The part of a statement about one action on one resource and, if it names keys, one key pattern.
 struct Grant<'a> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use counting::{Batch, Next, PARKED_FOR, Step};
 use futures_util::stream::{StreamExt as _, iter};
-use key_schema::entity::{OrderLine, ParkedCounts, Span, StreamCheckpoint};
+use key_schema::entity::{OrderItem, OrderLine, ParkedCounts, Span, StreamCheckpoint};
 use key_schema::layout::{Consistency, Key, PRODUCTS_OF_ORDER};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp, Zone};
 use lambda::{Environment, FromEnvironment, Misconfigured};
@@ -272,5 +272,5 @@ pub(super) fn is_still(known: Option<&StreamCheckpoint>) -> Result<Condition, Er
 /// The lines of an order, strongly consistent.
 pub(super) async fn lines(reader: &Reader, order: OrderId) -> (OrderId, Result<Vec<OrderLine>, Error>) {
     let items = reader.collection(&PRODUCTS_OF_ORDER.ask(&order)).await;
-    (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
+    (order, items.map(OrderItem::lines))
 }

@@ -1,10 +1,11 @@
 //! The records of a batch until each is published or given up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use catalogue::FewLeft;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use key_schema::entity::{Order, OrderStatus};
+use key_schema::entity::{Order, OrderItem, OrderStatus};
 use key_schema::layout::PRODUCTS_OF_ORDER;
 use key_schema::value::{Money, SequenceNumber, Timestamp};
 use lambda::Measure;
@@ -45,10 +46,22 @@ enum Unfinished {
 }
 
 impl Batch {
-    pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
+    pub(crate) fn new(mut delivered: Vec<Delivered>, few_left: FewLeft) -> Self {
         let events = delivered.iter_mut().enumerate();
-        let events = events.flat_map(|(at, delivered)| Unfinished::of(delivered).into_iter().map(move |one| (at, one)));
-        let (record_of, open): (Vec<_>, Vec<_>) = events.unzip();
+        let events = events
+            .flat_map(|(at, delivered)| Unfinished::of(delivered, few_left).into_iter().map(move |one| (at, one)));
+        // Of the marks that a product may have crossed, the last one is enough: who is told looks at all of its stock.
+        let mut low = HashSet::new();
+        let mut events: Vec<_> = events.collect();
+        events.reverse();
+        events.retain(|(_, event)| match event {
+            Unfinished::Ready(Entry { event: Event::StockRanLow(ran_low), .. }) => {
+                low.insert(ran_low.product_id.clone())
+            }
+            _ => true,
+        });
+        events.reverse();
+        let (record_of, open): (Vec<_>, Vec<_>) = events.into_iter().unzip();
         Self { delivered, record_of, open: open.into_iter().enumerate().collect(), finished: Finished::default() }
     }
 
@@ -171,7 +184,7 @@ fn count(event: &Event) {
 
 impl Unfinished {
     /// The events of a record.
-    fn of(delivered: &mut Delivered) -> Vec<Self> {
+    fn of(delivered: &mut Delivered, FewLeft(few_left): FewLeft) -> Vec<Self> {
         let record = match &mut delivered.record {
             Ok(record) => record,
             Err(error) => return vec![Self::unreadable(error)],
@@ -182,7 +195,7 @@ impl Unfinished {
             Draft::Event(event) => Self::ready(event, at),
             Draft::Placed(order) => Self::Placed(*order, at),
         };
-        match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }) {
+        match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }, few_left) {
             Ok(drafts) => drafts.into_iter().map(unfinished).collect(),
             Err(error) => vec![Self::unreadable(&error)],
         }
@@ -209,7 +222,7 @@ async fn with_lines(
 ) -> (usize, Option<Unfinished>) {
     let lines = table.collection(&PRODUCTS_OF_ORDER.ask(&order.order_id)).await;
     let open = match lines {
-        Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
+        Ok(items) => match OrderPlaced::new(order, OrderItem::lines(items)) {
             Ok(event) => Some(Unfinished::ready(event, written_at)),
             Err(missing) => Some(Unfinished::unreadable(&missing)),
         },

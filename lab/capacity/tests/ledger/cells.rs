@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shop::cells::lay_out;
 use shop::{Reply, eur};
 
-use super::metered_shop::MeteredShop;
+use super::metered_shop::{MeteredShop, basket_of};
 use super::requests::Placed;
 
 pub async fn send_all(shop: &mut MeteredShop) {
@@ -42,13 +42,18 @@ async fn order_without_code(shop: &MeteredShop, number: u32, quantity: u64) -> R
     send(shop, number, shop.order_without_code(number, quantity)).await
 }
 
-async fn send(shop: &MeteredShop, number: u32, mut order: Value) -> Reply {
-    let mut keys = (0..).map(|at| format!("cells-{number}-{at}"));
-    let key = keys.find(|key| home(shop, key) == 1).expect("a key");
+/// The same order of products in cells.
+fn in_cells(shop: &MeteredShop, mut order: Value) -> Value {
     for (at, line) in (0..).zip(order["lines"].as_array_mut().expect("lines")) {
         line["productId"] = json!(shop.id("s", at));
     }
-    shop.customer().order(&key, order).await
+    order
+}
+
+async fn send(shop: &MeteredShop, number: u32, order: Value) -> Reply {
+    let mut keys = (0..).map(|at| format!("cells-{number}-{at}"));
+    let key = keys.find(|key| home(shop, key) == 1).expect("a key");
+    shop.customer().order(&key, in_cells(shop, order)).await
 }
 
 /// Sets the units of each cell, with a different number in one of them.
@@ -78,6 +83,9 @@ async fn orders(shop: &mut MeteredShop) {
     shop.check("place-order", "placed, of units gathered in one cell").await;
     order_without_code(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
     shop.check("place-order", "out of stock in all cells").await;
+    let basket = basket_of(in_cells(shop, shop.order_without_code(11, 5000)));
+    shop.shop.nobody().post("/guests/quotes", basket).await.problem(http_api::Kind::OutOfStock);
+    shop.check("quote-guest-basket", "out of stock in all cells").await;
 }
 
 async fn changes(shop: &mut MeteredShop) {

@@ -23,6 +23,8 @@ fn recorded_as(function: &str) -> &str {
         "cancel-guest-order" => "cancel-order",
         "start-guest-payment" => "start-payment",
         "get-guest-order" => "get-order",
+        "get-guest-invoice-page" => "get-invoice-page",
+        "request-guest-return" => "request-return",
         own => own,
     }
 }

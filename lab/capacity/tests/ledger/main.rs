@@ -117,6 +117,7 @@ async fn the_ledger_is_what_the_functions_do_and_charges_what_the_engine_reports
         counting::send_all(&mut shop).await;
         cells::send_all(&mut shop).await;
         payments::send_all(&mut shop).await;
+        requests::marked(&mut shop).await;
         (sizes, shop.close())
     }));
     let examples = join_all(SIZES.map(|sizes| async move { (sizes, examples::record(sizes).await) }));

@@ -166,6 +166,12 @@ impl MeteredShop {
     }
 }
 
+/// The basket of an order, as somebody without an account asks for its price.
+pub fn basket_of(mut order: Value) -> Value {
+    order.as_object_mut().expect("an object").remove("giftCards");
+    order
+}
+
 /// The charge of a call, as DynamoDB reports it.
 fn reported(call: &Call) -> Charge {
     let mut charge = Charge { requests: 1.0, ..Charge::default() };

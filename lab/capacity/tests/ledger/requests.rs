@@ -29,6 +29,8 @@ pub async fn send_all(shop: &mut MeteredShop) {
     rights::of_a_guest(shop).await;
 }
 
+pub use things::marked;
+
 /// An order as the shop answered it.
 pub struct Placed(pub Value);
 

@@ -250,7 +250,8 @@ impl Shop {
             flagged_at: placed_at,
         });
         let shard = order_id.spread(self.shards.products);
-        let line = OrderItem { order_id, customer_id, placed_at, shard, line, imported_at: None, uncounted: false };
+        let (position, imported_at) = (0.into(), None);
+        let line = OrderItem { order_id, customer_id, placed_at, shard, position, line, imported_at, uncounted: false };
         Ok(Placed { order, invoice, line, flag, due, returned })
     }
 

@@ -43,8 +43,8 @@ fn changes((placed, is_paid, steps, price): &History) -> (Order, Vec<OrderLine>,
     .expect("an order");
     let line = json!({ "productId": "cup", "name": "", "quantity": 3, "unitPrice": price, "amount": money });
     let line: OrderLine = serde_json::from_value(line).expect("a line");
-    let item = json!({ "orderId": "first", "customerId": "ada", "placedAt": at(*placed), "shard": 0, "productId": "cup",
-        "name": "", "quantity": 3, "unitPrice": price, "amount": money });
+    let item = json!({ "orderId": "first", "customerId": "ada", "placedAt": at(*placed), "shard": 0, "position": 0,
+        "productId": "cup", "name": "", "quantity": 3, "unitPrice": price, "amount": money });
     let item = serde_json::from_value(item).expect("an item");
     let mut changes = vec![(at(*placed), Change::Placed(order.clone())), (at(*placed), Change::Line(item))];
     let mut minute = *placed;

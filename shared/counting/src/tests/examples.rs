@@ -22,7 +22,7 @@ pub(super) fn order(status: &str) -> Order {
 
 pub(super) fn line() -> OrderItem {
     serde_json::from_value(json!({
-        "orderId": "first", "customerId": "ada", "placedAt": "2026-11-21T23:59:59.999Z", "shard": 0,
+        "orderId": "first", "customerId": "ada", "placedAt": "2026-11-21T23:59:59.999Z", "shard": 0, "position": 0,
         "productId": "teapot", "name": "The teapot", "quantity": 2, "unitPrice": { "amount": 2174, "currency": "EUR" },
         "amount": { "amount": 4348, "currency": "EUR" },
     }))

@@ -209,6 +209,7 @@ impl Stream {
             .map(|(product, quantity, price)| {
                 serde_json::from_value(json!({
                     "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at, "shard": 0,
+                    "position": 0,
                     "importedAt": imported_at, "productId": format!("product-{product}"), "name": "A thing",
                     "quantity": quantity, "unitPrice": money(*price), "amount": money(quantity * price),
                 }))
@@ -289,11 +290,17 @@ impl Stream {
         let (order, lines) = self.orders[at].clone();
         self.write(at, "REMOVE", item(&order), Item::default());
         self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&order));
-        for line in lines {
-            let (order_id, customer_id) = (order.order_id.clone(), order.customer_id.clone());
-            let placed_at = order.placed_at;
-            let imported_at = order.imported_at;
-            let line = OrderItem { order_id, customer_id, placed_at, shard: 0, imported_at, uncounted: false, line };
+        for (position, line) in lines.into_iter().enumerate() {
+            let line = OrderItem {
+                order_id: order.order_id.clone(),
+                customer_id: order.customer_id.clone(),
+                placed_at: order.placed_at,
+                shard: 0,
+                position: position.into(),
+                imported_at: order.imported_at,
+                uncounted: false,
+                line,
+            };
             self.write(at, "REMOVE", item(&line), Item::default());
             self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&line));
         }

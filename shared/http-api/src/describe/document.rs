@@ -3,22 +3,55 @@
 use std::collections::BTreeMap;
 use std::mem::take;
 
+use key_schema::value::{Money, OrderId, ProductId};
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::HttpMethod;
-use utoipa::openapi::schema::{AdditionalProperties, ComponentsBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{ComponentsBuilder, Object, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Info, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder,
 };
+use utoipa::{PartialSchema as _, ToSchema};
 
 use super::links::Links;
-use super::{Description, gateway};
+use super::{Description, examples, gateway};
+use crate::json::{Code, Fault};
 use crate::{Kind, Verb};
 
 const OUTCOME: &str = "With 500 and 503. none: this request has written nothing, and will not. unknown: it may have \
     written something, or may do so later. In both cases, send the same request again.";
+
+/// What the operations of each tag are for: the first part of their paths.
+const TAGS: [(&str, &str); 19] = [
+    (
+        "products",
+        "What the shop sells: entries of the catalogue, with their images and variants; for staff, also their stock.",
+    ),
+    ("categories", "The categories, each with the number of its products."),
+    ("search", "Products by words, with filters and facets, if the shop has a search."),
+    ("views", "What visitors looked at, for the statistics of products."),
+    ("shipping", "The zones to which the shop ships, and what that costs."),
+    ("taxes", "The rates of tax, by country and category."),
+    ("customers", "A customer's profile, addresses, cart, and lists of what belongs to the customer."),
+    (
+        "guests",
+        "Buying without an account: prices, orders, payments and returns of a guest, who has a secret instead of a token.",
+    ),
+    ("quotes", "What an order would cost."),
+    ("orders", "Placing orders, and all that happens to them."),
+    ("returns", "Returns that customers have requested, and what came back."),
+    ("shipments", "Parcels on their way."),
+    ("flagged-orders", "Orders that staff have to look at."),
+    ("invoices", "Invoices, and the money that came in and went back."),
+    ("payments-due", "Payments about which something has to be done."),
+    ("payment-events", "The webhook of the payment provider."),
+    ("discounts", "Discount codes."),
+    ("gift-cards", "Gift cards, and what they hold."),
+    ("totals", "Orders and turnover of each day."),
+];
 
 /// The OpenAPI document of an API that consists of these functions, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
@@ -60,7 +93,9 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         for (status, slugs) in by_status {
             operation = operation.response(status.to_string(), refusal(&slugs, gateway.contains(&status)));
         }
-        paths.add_path_operation(route.path, vec![http_method(route.method)], operation.operation_id(Some(name)));
+        let mut operation = operation.operation_id(Some(name)).build();
+        examples::add(route, &mut operation);
+        paths.add_path_operation(route.path, vec![http_method(route.method)], operation);
         for (name, mut schema) in schemas {
             describe_unions(&mut schema);
             // If two types had the same name, one of them would be described with the fields of the other.
@@ -72,10 +107,13 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         .info(info())
         .servers(Some(servers()))
         .paths(paths)
+        .tags(Some(TAGS.map(|(name, what)| TagBuilder::new().name(name).description(Some(what)).build())))
         .components(Some(
             components
                 .schemas_from_iter(components_by_name)
                 .schema("Problem", problem_schema())
+                .schema(Fault::name(), Fault::schema())
+                .schema(Code::name(), Code::schema())
                 .schema(gateway::SCHEMA, gateway::schema())
                 .build(),
         ))
@@ -146,11 +184,60 @@ fn text_header() -> Header {
     HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()
 }
 
+/// The members of problems beside those of RFC 9457. Each type of problem has few of them, and most have none.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "it is only described")]
+struct Members {
+    /// With 401, 403, 404 and 429 on the laptop: the whole of what API Gateway says.
+    message: String,
+    /// With 500: the id of the request, for the shop's staff.
+    request_id: String,
+    /// With validation: the types, bounds and fields of the body that are wrong, all at once.
+    #[schema(max_items = 100)]
+    errors: Vec<Fault>,
+    /// With card-number: the field, header or parameter.
+    field: String,
+    /// The order's line, from 0.
+    line: u8,
+    product_id: ProductId,
+    product_ids: Vec<ProductId>,
+    /// The units in stock.
+    available: u64,
+    /// The units that are left.
+    left: u32,
+    /// The units that wait for payment.
+    open: u64,
+    /// The most units that may wait for payment.
+    allowed: u64,
+    /// The new total.
+    total: Money,
+    /// What the bank card would pay.
+    card_amount: Money,
+    /// The amount that is left, or the right one.
+    amount: Money,
+    address_id: String,
+    country: String,
+    /// The version of the cart.
+    cart: u64,
+    /// The discount code or gift card.
+    code: String,
+    order_status: String,
+    /// The orders that are not finished.
+    orders: Vec<OrderId>,
+    /// What is to be done about the payment first.
+    work: String,
+    /// The last day on which a return could be requested.
+    last_day: String,
+    /// The current version.
+    version: u64,
+}
+
 fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
-    ObjectBuilder::new()
-        .description(Some("A problem document (RFC 9457). Some types have additional members, such as productId."))
+    let mut problem: Object = ObjectBuilder::new()
+        .description(Some("A problem document (RFC 9457). Only some types have the members from outcome on. New types and members may come."))
         .property("type", text().enum_values(Some(types)))
         .required("type")
         .property("title", text())
@@ -160,8 +247,11 @@ fn problem_schema() -> Schema {
         .property("detail", text())
         .required("detail")
         .property("outcome", text().enum_values(Some(["none", "unknown"])).description(Some(OUTCOME)))
-        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-        .into()
+        .into();
+    if let RefOr::T(Schema::Object(members)) = Members::schema() {
+        problem.properties.extend(members.properties);
+    }
+    problem.into()
 }
 
 fn http_method(method: Verb) -> HttpMethod {

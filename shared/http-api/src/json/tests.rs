@@ -1,10 +1,13 @@
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-use super::read;
+use super::{Code, faults, read};
 
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Basket {
     lines: Vec<Line>,
@@ -13,14 +16,14 @@ struct Basket {
     owner: Option<Box<Line>>,
 }
 
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Line {
     id: Id,
     count: Count,
 }
 
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
 struct Id(String);
 
@@ -32,10 +35,10 @@ impl TryFrom<String> for Id {
     }
 }
 
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, ToSchema)]
 struct Count(u8);
 
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, ToSchema)]
 enum Way {
     Fast,
     Slow,
@@ -77,6 +80,54 @@ fn an_error_names_the_field_and_its_json_type() {
         ),
     ] {
         assert_eq!(refusal(&body), why);
+    }
+}
+
+#[test]
+fn all_faults_are_told_in_the_order_of_the_body() {
+    let line = json!({ "id": "", "count": 300 });
+    let other = json!({ "count": 1, "a/b": null });
+    for (body, expected) in [
+        (json!({}), vec![("#/lines", Code::Missing)]),
+        (json!([]), vec![("#", Code::Invalid)]),
+        (json!({ "lines": [{}] }), vec![("#/lines/0/id", Code::Missing), ("#/lines/0/count", Code::Missing)]),
+        (
+            json!({ "lines": [line, other], "note": 1, "owner": {}, "way": "Slowly" }),
+            vec![
+                ("#/lines/0/count", Code::Invalid),
+                ("#/lines/0/id", Code::Invalid),
+                ("#/lines/1/a~1b", Code::Unknown),
+                ("#/lines/1/id", Code::Missing),
+                ("#/note", Code::Invalid),
+                ("#/owner/id", Code::Missing),
+                ("#/owner/count", Code::Missing),
+                ("#/way", Code::Invalid),
+            ],
+        ),
+    ] {
+        let found = faults::<Basket>(body.to_string().as_bytes());
+        let found: Vec<_> = found.iter().map(|fault| (fault.pointer.as_str(), fault.code)).collect();
+        assert_eq!(found, expected, "{body}");
+    }
+    assert_eq!(faults::<Basket>(b"{"), []);
+}
+
+/// The longest of these would take minutes if each value were read at any depth.
+#[test]
+fn the_faults_of_a_hostile_body_are_found_in_no_time() {
+    let deep = |inner: &str| format!("{}{inner}{}", "{\"a\":".repeat(119), "}".repeat(119));
+    let name = "n".repeat(30_000);
+    let zeros = |many| vec!["0"; many].join(",");
+    for body in [
+        deep(&format!("[{}]", zeros(9_880))),
+        format!("{{\"{name}\":[{}]}}", zeros(10_000)),
+        format!("{{\"lines\":[{}]}}", zeros(100_000)),
+        format!("{{{}}}", (0..10_000).map(|at| format!("\"{at}\":0")).collect::<Vec<_>>().join(",")),
+    ] {
+        let began = Instant::now();
+        let found = faults::<Basket>(body.as_bytes());
+        assert!((1..=100).contains(&found.len()), "{} faults of {}", found.len(), &body[..60]);
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}: {}", began.elapsed(), &body[..60]);
     }
 }
 

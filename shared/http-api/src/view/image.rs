@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
 
-use key_schema::value::{ImageId, Timestamp};
+use key_schema::entity::ProductImage;
+use key_schema::value::{AltText, ImageId, Pixels, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// An image of a product.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Image)]
@@ -12,9 +14,18 @@ pub struct ImageView {
     pub image_id: ImageId,
     /// The URL at which everybody can see the image. What is there never changes.
     pub url: String,
+    /// The text for people who do not see the image. Empty if it is only decoration, absent if staff gave none.
+    #[schema(nullable = false)]
+    pub alt: Option<AltText>,
+    /// The width in pixels, if staff gave it.
+    #[schema(nullable = false)]
+    pub width: Option<Pixels>,
+    /// The height in pixels, if staff gave it.
+    #[schema(nullable = false)]
+    pub height: Option<Pixels>,
 }
 
-/// The images of a product, in the order in which they were added.
+/// The images of a product, in the order that staff chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Images)]
@@ -24,8 +35,12 @@ pub struct ImagesView {
 
 impl ImagesView {
     /// These images, each with its URL.
-    pub fn new(images: Vec<(ImageId, String)>) -> Self {
-        Self { images: images.into_iter().map(|(image_id, url)| ImageView { image_id, url }).collect() }
+    pub fn new(images: Vec<(ProductImage, String)>) -> Self {
+        let view = |(image, url)| {
+            let ProductImage { image_id, alt, width, height } = image;
+            ImageView { image_id, url, alt, width, height }
+        };
+        Self { images: images.into_iter().map(view).collect() }
     }
 }
 

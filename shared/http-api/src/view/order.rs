@@ -20,7 +20,7 @@ pub struct OrderView {
     status: OrderStatus,
     placed_at: Timestamp,
     version: u64,
-    /// The lines, sorted by product id.
+    /// The lines, in the order of the request.
     lines: Option<Vec<OrderLine>>,
     subtotal: Money,
     discount: Money,
@@ -176,7 +176,8 @@ impl From<OrderFlag> for FlaggedOrderView {
 
 impl From<OrderItem> for OrderItemView {
     fn from(item: OrderItem) -> Self {
-        let OrderItem { order_id, customer_id, placed_at, line, shard: _, imported_at: _, uncounted: _ } = item;
+        let OrderItem { order_id, customer_id, placed_at, line, shard: _, position: _, imported_at: _, uncounted: _ } =
+            item;
         Self { order_id, customer_id, placed_at, line }
     }
 }

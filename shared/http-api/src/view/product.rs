@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use key_schema::entity::{Product, ProductStats, WholeStock};
-use key_schema::value::{Category, Cells, Grams, ImageId, Money, ProductId};
+use key_schema::entity::{Availability, Product, ProductImage, ProductStats, WholeStock};
+use key_schema::value::{Category, Cells, Grams, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,10 +35,13 @@ pub struct ProductView {
     /// `false` if no list, no category and no search has the product. Absent otherwise.
     #[schema(nullable = false)]
     listed: Option<bool>,
+    /// Whether the product can be bought, as of some seconds ago: a sale is seen here once it is counted. An order looks at
+    /// the stock itself.
+    availability: Availability,
     /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     recalled: bool,
-    /// The images, in the order in which they were added. Only reads show them.
+    /// The images, in the order that staff chose. Only reads show them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<ImageView>,
     /// The number of units that can be sold.
@@ -70,7 +73,7 @@ impl ProductView {
 
     /// The same with its images, each with its URL.
     #[must_use]
-    pub fn with_images(self, images: Vec<(ImageId, String)>) -> Self {
+    pub fn with_images(self, images: Vec<(ProductImage, String)>) -> Self {
         Self { images: ImagesView::new(images).images, ..self }
     }
 
@@ -81,6 +84,7 @@ impl ProductView {
         (name, description, description_continues): (String, String, bool),
         category: Category,
         price: Money,
+        availability: Availability,
         version: u64,
     ) -> Self {
         Self {
@@ -94,6 +98,7 @@ impl ProductView {
             variant_of: None,
             weight_grams: None,
             listed: None,
+            availability,
             recalled: false,
             images: Vec::new(),
             available: None,
@@ -120,15 +125,20 @@ impl ProductView {
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
         let (weight_grams, available, recalled) = (product.weight_grams, Some(stock.available()), stock.recalled);
-        Self { weight_grams, recalled, available, cells, ..Self::variant(product) }
+        // The stock is newer than the product's copy of what it says.
+        let availability = match (stock.availability(0), product.availability) {
+            (Availability::InStock, known) if known != Availability::SoldOut => known,
+            (known, _) => known,
+        };
+        Self { weight_grams, availability, recalled, available, cells, ..Self::variant(product) }
     }
 }
 
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
         let continues = product.description_continues();
-        let Product { product_id, name, description, category, price, version, .. } = product;
-        Self::listed(product_id, (name, description, continues), category, price, version)
+        let Product { product_id, name, description, category, price, availability, version, .. } = product;
+        Self::listed(product_id, (name, description, continues), category, price, availability, version)
     }
 }
 

@@ -12,7 +12,7 @@ use super::CodeUseView;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Quote)]
 pub struct QuoteView {
-    /// The lines, sorted by product id.
+    /// The lines, in the order of the request.
     pub lines: Vec<OrderLine>,
     pub subtotal: Money,
     pub discount: Money,

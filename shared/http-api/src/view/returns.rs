@@ -12,7 +12,7 @@ pub struct ReturnView {
     return_id: ReturnId,
     order_id: OrderId,
     customer_id: CustomerId,
-    /// The units, sorted by product id.
+    /// The units, in the order of the order's lines.
     lines: Vec<LineUnits>,
     /// The customer's reason, if one was given.
     #[schema(nullable = false)]

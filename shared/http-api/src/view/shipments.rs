@@ -12,7 +12,7 @@ pub struct ShipmentView {
     shipment_id: ShipmentId,
     order_id: OrderId,
     customer_id: CustomerId,
-    /// The units, sorted by product id.
+    /// The units, in the order of the order's lines.
     lines: Vec<LineUnits>,
     /// The carrier's name.
     carrier: String,

@@ -89,6 +89,48 @@ impl From<PastAddress> for Address {
     }
 }
 
+/// As much of an address as prices depend on. It names nobody.
+#[serde_with::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", try_from = "NewDestination")]
+pub struct Destination {
+    pub country: Country,
+    pub region: Option<String>,
+    pub city: Option<String>,
+    pub postal_code: Option<String>,
+}
+
+/// A destination as a client gives it.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = Destination)]
+pub struct NewDestination {
+    pub country: Country,
+    /// The postal code, in a form that the country has.
+    #[schema(max_length = 20)]
+    pub postal_code: Option<String>,
+}
+
+impl TryFrom<NewDestination> for Destination {
+    type Error = Invalid;
+
+    fn try_from(NewDestination { country, postal_code: code }: NewDestination) -> Result<Self, Invalid> {
+        let postal_code = code.map_or(Ok(None), |code| postal_code(&country, Some(&code)))?;
+        Ok(Self { country, region: None, city: None, postal_code })
+    }
+}
+
+impl From<&Address> for Destination {
+    fn from(Address { city, postal_code, region, country, .. }: &Address) -> Self {
+        Self {
+            country: country.clone(),
+            region: region.clone(),
+            city: Some(city.clone()),
+            postal_code: postal_code.clone(),
+        }
+    }
+}
+
 /// A customer's address book.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -55,6 +55,16 @@ pub struct LineUnits {
     pub quantity: Quantity,
 }
 
+impl LineUnits {
+    /// These units in the order of an order's lines. A product that is in no line comes last.
+    pub fn in_order(units: &[Self], lines: &[OrderLine]) -> Vec<Self> {
+        let at = |of: &Self| lines.iter().position(|line| line.product_id == of.product_id).unwrap_or(lines.len());
+        let mut units = units.to_vec();
+        units.sort_by_cached_key(at);
+        units
+    }
+}
+
 /// A line has fewer units left than were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortfall {

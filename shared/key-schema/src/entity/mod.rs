@@ -1,6 +1,7 @@
 //! The entities, as plain data.
 
 mod address;
+mod availability;
 mod card_payment;
 mod cart;
 mod category_count;
@@ -41,7 +42,10 @@ mod whole_order;
 
 pub use single_table::Entity;
 
-pub use address::{Address, CustomerAddresses, NewAddress, OrderAddress, PastAddress, SavedAddress};
+pub use address::{
+    Address, CustomerAddresses, Destination, NewAddress, NewDestination, OrderAddress, PastAddress, SavedAddress,
+};
+pub use availability::Availability;
 pub use card_payment::{CardPayment, Command, Dispute, Held, Progress, ProviderPayment, Transfer, Work};
 pub use cart::{Cart, CartLine};
 pub use category_count::CategoryCount;
@@ -62,7 +66,7 @@ pub use parked_counts::{FoldLease, ParkedCounts};
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
 pub use placement::is_recent;
-pub use product::{Product, ProductStats, ViewMark, ViewShard};
+pub use product::{Product, ProductImage, ProductStats, ViewMark, ViewShard};
 pub use product_description::ProductDescription;
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;

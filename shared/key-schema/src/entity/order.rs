@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
+use crate::value::{
+    CustomerId, DiscountCode, LinePosition, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp,
+};
 
 use super::credit::{net_amounts, shares};
 use super::stock::is_zero;
@@ -310,6 +312,8 @@ pub struct OrderItem {
     /// The line's shard in the list of its product. It is stored so that a change of the number of shards moves no
     /// line.
     pub shard: u8,
+    /// The line's place in the request.
+    pub position: LinePosition,
     /// As in [`Order`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_at: Option<Timestamp>,
@@ -318,6 +322,14 @@ pub struct OrderItem {
     pub uncounted: bool,
     #[serde(flatten)]
     pub line: OrderLine,
+}
+
+impl OrderItem {
+    /// The lines of an order, in the order of the request.
+    pub fn lines(mut items: Vec<Self>) -> Vec<OrderLine> {
+        items.sort_by_key(|item| item.position);
+        items.into_iter().map(|item| item.line).collect()
+    }
 }
 
 /// A flag on an order that the shop's staff should look at. The item exists only while the order is flagged.

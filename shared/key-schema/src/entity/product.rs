@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{Category, Currency, Grams, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
+use crate::value::{
+    AltText, Category, Currency, Grams, ImageId, Money, Pixels, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId,
+};
 
-use super::Sums;
+use super::stock::is_zero;
 use super::tally::{revenue, saturated};
+use super::{Availability, Sums};
 
 /// A product of the catalogue.
 #[serde_with::skip_serializing_none]
@@ -37,14 +40,41 @@ pub struct Product {
     /// ordered.
     #[serde(default = "listed", skip_serializing_if = "is_listed")]
     pub listed: bool,
-    /// The images, in the order in which they were added. The objects themselves are in S3.
+    /// The images, in the order that staff chose. The objects themselves are in S3.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub images: Vec<ImageId>,
+    pub images: Vec<ProductImage>,
     /// The units in stock when the product was created. They distinguish a repeated request from a different one with
     /// the same id.
     pub initial_stock: u32,
+    /// Whether the product can be bought, as of some seconds ago.
+    #[serde(default, skip_serializing_if = "is_in_stock")]
+    pub availability: Availability,
+    /// The number of times that `availability` changed. `version` does not count these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub availability_changes: u64,
     /// The number of times the product was written, which is the `ETag`. A sale does not change it.
     pub version: u64,
+}
+
+/// An image of a product.
+#[serde_with::skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProductImage {
+    pub image_id: ImageId,
+    /// The text for people who do not see the image.
+    pub alt: Option<AltText>,
+    /// The width in pixels, as staff gave it.
+    pub width: Option<Pixels>,
+    /// The height in pixels, as staff gave it.
+    pub height: Option<Pixels>,
+}
+
+impl From<ImageId> for ProductImage {
+    /// An image of which nothing more is known.
+    fn from(image_id: ImageId) -> Self {
+        Self { image_id, alt: None, width: None, height: None }
+    }
 }
 
 /// A product is listed unless its item says otherwise.
@@ -55,6 +85,11 @@ const fn listed() -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_listed(listed: &bool) -> bool {
     *listed
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_in_stock(availability: &Availability) -> bool {
+    *availability == Availability::InStock
 }
 
 impl Product {
@@ -74,6 +109,8 @@ impl Product {
             listed: true,
             images: Vec::new(),
             initial_stock: 0,
+            availability: Availability::InStock,
+            availability_changes: 0,
             version: 1,
         }
     }

@@ -230,6 +230,7 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
         customer_id: order.customer_id.clone(),
         placed_at: order.placed_at,
         shard: 0,
+        position: 0.into(),
         imported_at: None,
         uncounted: false,
         line: OrderLine {

@@ -11,15 +11,15 @@ use crate::value::{Money, ProductId};
 pub struct WholeOrder {
     /// The header.
     pub order: Order,
-    /// The lines, sorted by product id.
+    /// The lines, in the order of the request.
     pub lines: Vec<OrderLine>,
     pub invoice: Invoice,
     /// The address to which the order is shipped, if it has one.
     pub address: Option<OrderAddress>,
     pub flag: Option<OrderFlag>,
-    /// The returns, open and closed, sorted by id.
+    /// The returns, open and closed, the oldest first.
     pub returns: Vec<Return>,
-    /// The shipments, sorted by id.
+    /// The shipments, the oldest first.
     pub shipments: Vec<Shipment>,
 }
 
@@ -28,6 +28,12 @@ impl WholeOrder {
     pub fn new(order: Order, lines: Vec<OrderLine>, payments: Vec<Payment>) -> Self {
         let invoice = Invoice { taxes: order.taxes(&lines), ..Invoice::new(&order, payments) };
         Self { order, lines, invoice, address: None, flag: None, returns: Vec::new(), shipments: Vec::new() }
+    }
+
+    /// Puts returns and shipments in their order: by time, then by id.
+    pub fn sort(&mut self) {
+        self.returns.sort_by(|a, b| (a.requested_at, &a.return_id).cmp(&(b.requested_at, &b.return_id)));
+        self.shipments.sort_by(|a, b| (a.shipped_at, &a.shipment_id).cmp(&(b.shipped_at, &b.shipment_id)));
     }
 
     /// Whether the states of the payments match the order's status, and their credits those of the header. If not, the

@@ -47,7 +47,7 @@ collection! {
 }
 
 impl InGiftCard {
-    /// Assembles the items of the collection. `None` if there is no card.
+    /// Assembles the items of the collection, the oldest entry first. `None` if there is no card.
     pub fn assemble(items: Vec<InGiftCard>) -> Option<(GiftCard, Vec<GiftCardEntry>)> {
         let (mut card, mut entries) = (None, Vec::new());
         for item in items {
@@ -57,6 +57,7 @@ impl InGiftCard {
                 InGiftCard::Unknown => {}
             }
         }
+        entries.sort_by(|a, b| (a.at, &a.order_id).cmp(&(b.at, &b.order_id)));
         Some((card?, entries))
     }
 }

@@ -118,7 +118,7 @@ impl InOrder {
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
-                InOrder::OrderItem(item) => lines.push(item.line),
+                InOrder::OrderItem(item) => lines.push(item),
                 InOrder::Invoice(found) => invoice = Some(found),
                 InOrder::OrderAddress(found) => address = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
@@ -130,7 +130,9 @@ impl InOrder {
         }
         match (order, invoice) {
             (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
-                let whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
+                let lines = OrderItem::lines(lines);
+                let mut whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
+                whole.sort();
                 if whole.has_all_parts() { Ok(Some(OrderState::Placed(Box::new(whole)))) } else { Err(Torn) }
             }
             (None, None) if lines.is_empty() && address.is_none() => {

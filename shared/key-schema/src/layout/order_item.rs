@@ -1,22 +1,22 @@
 //! Order lines.
 
 use crate::entity::OrderItem;
-use crate::value::{CustomerId, OrderId, ProductId, TimeRange, Timestamp};
+use crate::value::{CustomerId, LinePosition, OrderId, ProductId, TimeRange, Timestamp};
 
 use super::{Key, Pattern, Place, PlaceText, Stored, Template, customer, order, product};
 
 const ITEM: Place<OrderId, ProductId> = Place::table(order::COLLECTION, product::COLLECTION);
 const OF_PRODUCT: Place<(ProductId, u8), (Timestamp, OrderId)> =
     Place::gsi1(Template::new("p#{productId}{#shard}"), order::BY_TIME);
-const OF_CUSTOMER: Place<CustomerId, (Timestamp, OrderId, ProductId)> =
-    Place::gsi2(customer::COLLECTION, Template::new("p#{placedAt}#{orderId}#{productId}"));
+const OF_CUSTOMER: Place<CustomerId, (Timestamp, OrderId, LinePosition, ProductId)> =
+    Place::gsi2(customer::COLLECTION, Template::new("p#{placedAt}#{orderId}#{position}#{productId}"));
 
-/// The lines of an order, sorted by product id.
+/// The lines of an order, by product id: [`OrderItem::lines`] puts them in the order of the request.
 pub const PRODUCTS_OF_ORDER: Pattern<OrderId, OrderItem> = ITEM.list(4, "the products of an order");
 /// The order lines of one shard of a product, oldest first. The list of a product is the merge of all its shards.
 pub const ORDERS_OF_PRODUCT: Pattern<(ProductId, u8, TimeRange), OrderItem> =
     OF_PRODUCT.list(6, "the orders of a product in a range of time, shards merged");
-/// The order lines of a customer, oldest first.
+/// The order lines of a customer, oldest first, and those of one order in the order of the request.
 pub const PRODUCTS_OF_CUSTOMER: Pattern<(CustomerId, TimeRange), OrderItem> =
     OF_CUSTOMER.list(10, "the products a customer ordered in a range of time");
 
@@ -31,7 +31,7 @@ impl Stored for OrderItem {
         let product = &self.line.product_id;
         vec![
             OF_PRODUCT.key((product, &self.shard), (&self.placed_at, &self.order_id)),
-            OF_CUSTOMER.key(&self.customer_id, (&self.placed_at, &self.order_id, product)),
+            OF_CUSTOMER.key(&self.customer_id, (&self.placed_at, &self.order_id, &self.position, product)),
         ]
     }
 }

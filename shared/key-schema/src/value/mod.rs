@@ -67,11 +67,11 @@ pub use invoice_number::InvoiceNumber;
 #[cfg(test)]
 pub(crate) use money::eur;
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
-pub use number::{CartVersion, Cells, Grams, Percent, Quantity};
+pub use number::{CartVersion, Cells, Grams, ImagePosition, LinePosition, Percent, Pixels, Quantity};
 pub(crate) use postal_code::{past_postal_code, postal_code};
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};
-pub use text::{Description, Line, Name, TextHash, WebPage};
+pub use text::{AltText, Description, Line, Name, TextHash, WebPage};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 pub use zone::Zone;

@@ -1,9 +1,11 @@
 //! Small whole numbers with bounds.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Invalid;
+use super::{Invalid, KeyPart};
 
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident($number:ident): $least:tt to $most:tt, $label:literal;)+) => {$(
@@ -40,9 +42,32 @@ numbers! {
     Cells(u8): 1 to 32, "cells";
     /// The weight of one unit in grams: 0 to 1,000,000.
     Grams(u32): 0 to 1_000_000, "weightGrams";
+    /// The place of an image among those of a product: 0 to 9.
+    ImagePosition(u8): 0 to 9, "position";
+    /// A width or a height in pixels: 1 to 65,535.
+    Pixels(u16): 1 to 65_535, "pixels";
     /// The version of a cart: a random number of at most 12 digits. A longer number in a request could be taken for that of
     /// a payment card, and refused.
     CartVersion(u64): 1 to 999_999_999_999_i64, "cart";
+}
+
+/// The place of a line in its order: 0 is the first line of the request. In keys it has three digits, so it sorts as a
+/// number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LinePosition(u8);
+
+impl From<usize> for LinePosition {
+    /// An order has at most 200 lines.
+    fn from(position: usize) -> Self {
+        Self(u8::try_from(position).unwrap_or(u8::MAX))
+    }
+}
+
+impl KeyPart for LinePosition {
+    fn write_to(&self, key: &mut String) {
+        // Writing to a String cannot fail.
+        _ = write!(key, "{:03}", self.0);
+    }
 }
 
 impl CartVersion {

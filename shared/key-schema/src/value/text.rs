@@ -62,6 +62,11 @@ pub struct WebPage(String);
 #[serde(try_from = "String")]
 pub struct Description(String);
 
+/// The text that stands for an image: up to 200 characters on one line. It is empty if the image is only decoration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AltText(String);
+
 impl TryFrom<String> for Name {
     type Error = Invalid;
 
@@ -116,6 +121,18 @@ impl TryFrom<String> for Description {
     }
 }
 
+impl TryFrom<String> for AltText {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        if text.chars().count() <= 200 && !text.contains(is_forbidden) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("must be at most 200 characters on one line"))
+        }
+    }
+}
+
 macro_rules! texts {
     ($($name:ident)+) => {$(
         impl From<$name> for String {
@@ -128,7 +145,7 @@ macro_rules! texts {
     )+};
 }
 
-texts!(Name Line WebPage Description);
+texts!(Name Line WebPage Description AltText);
 
 /// The hash of a text: SHA-256 in base64url, 43 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +186,13 @@ impl PartialSchema for Line {
 impl PartialSchema for WebPage {
     fn schema() -> RefOr<Schema> {
         text("The address of a web page.", "^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?$", 9, 200)
+    }
+}
+
+impl PartialSchema for AltText {
+    fn schema() -> RefOr<Schema> {
+        let pattern = "^[^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*$";
+        text("Up to 200 characters on one line.", pattern, 0, 200)
     }
 }
 

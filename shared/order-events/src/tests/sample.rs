@@ -1,17 +1,20 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    Allowance, CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine, OrderStatus,
-    Payment, PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return, ReturnStatus,
-    Shipment, Work,
+    Allowance, Availability, CardPayment, Credit, Customer, Dispute, Held, Invoice, LineUnits, Order, OrderLine,
+    OrderStatus, Payment, PaymentDue, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Return,
+    ReturnStatus, Shipment, WholeStock, Work,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
-use key_schema::value::{Currency, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};
+use key_schema::value::{Cells, Currency, Money, OrderId, RequestHash, ReturnId, ShipmentId, Timestamp};
 use serde_dynamo::{AttributeValue, Item, to_item};
 
 use crate::{Draft, Event, OrderPlaced, drafts_of};
 
 pub(super) type Record = crate::Record<'static>;
+
+/// The mark of the shop.
+pub(super) const FEW_LEFT: u64 = 5;
 
 pub(super) const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";
 
@@ -25,7 +28,7 @@ pub(super) fn events_of(record: &Record) -> Vec<Event> {
         Draft::Event(event) => event,
         Draft::Placed(order) => OrderPlaced::new(*order, vec![line("cup"), line("pot")]).expect("its lines").into(),
     };
-    drafts_of(record.clone()).expect("it can be read").into_iter().map(event).collect()
+    drafts_of(record.clone(), FEW_LEFT).expect("it can be read").into_iter().map(event).collect()
 }
 
 /// The event of a record that has at most one.
@@ -174,11 +177,14 @@ pub(super) fn shipped(order: &OrderId) -> Shipment {
 }
 
 /// One event of each kind, about one order, one product and one customer.
-pub(crate) fn samples() -> [Event; 21] {
+pub(crate) fn samples() -> [Event; 23] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(&invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
+    let last = product(2);
+    let sold_out = Product { availability: Availability::SoldOut, availability_changes: 1, ..last.clone() };
+    let no_stock = WholeStock::shared_out(last.product_id.clone(), last.price, 0, Cells::ONE).first();
     let product = |version| image(&product(version));
     let (order_id, since) = (pending.order_id.clone(), pending.placed_at);
     let due = PaymentDue { order_id, shard: 0, since, work: Work::Provider, amount: eur(4798) };
@@ -227,6 +233,8 @@ pub(crate) fn samples() -> [Event; 21] {
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
+        event("MODIFY", image(&last), image(&sold_out)),
+        event("INSERT", Item::default(), image(&no_stock)),
         event("MODIFY", image(&customer()), image(&erased(&customer()))),
     ]
 }

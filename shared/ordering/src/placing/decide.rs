@@ -12,7 +12,7 @@ use table::{Commit, Error, Write};
 
 use super::guests::GuestLimits;
 use super::quote::Quote;
-use super::read::{ItemsRead, ReadPlan, keys_of};
+use super::read::{ItemsRead, ReadPlan, keys_of, keys_of_customer};
 use super::request::{OrderRequest, RequestedLine};
 use super::tax_engine::{TaxEngineError, TaxRequest};
 use super::write::{CommitFailure, Guards, OrderTransaction, new_order};
@@ -175,7 +175,9 @@ impl<'a> PlacingAttempt<'a> {
     pub fn keys(&self) -> Vec<Key> {
         let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id)];
         let PlacingSettings { max_open_units, tax_rules, .. } = self.settings;
-        keys.extend(keys_of(&self.request.customer, self.request.basket.order(), *max_open_units, tax_rules));
+        let order = self.request.basket.order();
+        keys.extend(keys_of_customer(&self.request.customer, order, *max_open_units));
+        keys.extend(keys_of(order, tax_rules));
         keys
     }
 

@@ -11,7 +11,7 @@ use table::{Budget, Error, Meter, Reader, Throttle, Writer};
 
 use super::decide::{Origin, PlacingAction, PlacingAttempt, PlacingOutcome};
 use super::quote::Quote;
-use super::read::{ItemRead, ItemsRead, ReadPlan, keys_of};
+use super::read::{ItemRead, ItemsRead, ReadPlan, keys_of, keys_of_customer};
 use super::request::{Basket, OrderRequest, RequestedLine};
 use super::tax_engine::{TaxEngine, TaxEngineError};
 use crate::{MaxOpenUnits, OrderMessage, PlacingSettings, TaxRules};
@@ -222,7 +222,6 @@ fn or_wait(
 #[derive(Clone, Debug)]
 pub struct Quotes {
     reader: Reader,
-    max_open_units: MaxOpenUnits,
     tax_rules: TaxRules,
     tax_engine: TaxEngine,
 }
@@ -236,7 +235,7 @@ pub enum NotQuoted {
     Untaxed(TaxEngineError),
 }
 
-lambda::from_environment!(Quotes { reader, max_open_units, tax_rules, tax_engine });
+lambda::from_environment!(Quotes { reader, tax_rules, tax_engine });
 
 impl Quotes {
     /// The quote for a basket of this customer, by the reads and the arithmetic of placing, or the reason why the order
@@ -244,18 +243,43 @@ impl Quotes {
     ///
     /// # Errors
     /// Those of any read.
-    pub async fn of(
+    pub async fn for_customer(
         &self,
         customer: &CustomerId,
+        max_open_units: MaxOpenUnits,
         basket: &Basket,
         budget: Budget,
     ) -> Result<Result<Quote, NotQuoted>, Error> {
+        let keys = keys_of_customer(customer, basket.order(), max_open_units);
+        let quote = |items: &ItemsRead, now| {
+            Quote::of(basket, items, &self.tax_rules, now)?.within(max_open_units, items.stats.as_ref())
+        };
+        self.quoted(keys, basket, quote, budget).await
+    }
+
+    /// The same quote for somebody who may be a guest, or become a customer: no item of a person is read.
+    ///
+    /// # Errors
+    /// Those of any read.
+    pub async fn for_anybody(&self, basket: &Basket, budget: Budget) -> Result<Result<Quote, NotQuoted>, Error> {
+        let quote = |items: &ItemsRead, now| Quote::for_anybody(basket, items, &self.tax_rules, now);
+        self.quoted(Vec::new(), basket, quote, budget).await
+    }
+
+    /// The quote that is made of the items of the basket, and those with these keys.
+    async fn quoted(
+        &self,
+        mut keys: Vec<Key>,
+        basket: &Basket,
+        quote: impl Fn(&ItemsRead, Timestamp) -> Result<Quote, Rejection>,
+        budget: Budget,
+    ) -> Result<Result<Quote, NotQuoted>, Error> {
+        keys.extend(keys_of(basket.order(), &self.tax_rules));
         let mut plan = ReadPlan::of(basket);
         let mut tax_response = None;
         // Each read that proves nothing is followed by a stronger one, so the loop ends.
         loop {
-            let keys = keys_of(customer, basket.order(), self.max_open_units, &self.tax_rules);
-            let mut items = read(&self.reader, keys, &plan, &basket.order().lines, budget).await?;
+            let mut items = read(&self.reader, keys.clone(), &plan, &basket.order().lines, budget).await?;
             let now = Timestamp::now();
             let tax_request = Quote::tax_request(basket, &items, &self.tax_rules, now);
             match self.tax_engine.ask(tax_request, tax_response).await {
@@ -263,8 +287,7 @@ impl Quotes {
                 Err(error) => return Ok(Err(NotQuoted::Untaxed(error))),
             }
             items.tax_response.clone_from(&tax_response);
-            let quote = Quote::of(basket, &items, &self.tax_rules, now);
-            match quote.and_then(|quote| quote.within(self.max_open_units, items.stats.as_ref())) {
+            match quote(&items, now) {
                 Ok(quote) => return Ok(Ok(quote)),
                 Err(rejection) if plan.is_conclusive(&rejection, &items) => {
                     return Ok(Err(NotQuoted::Rejected(rejection)));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Address, CardPayment, CodeUse, CustomerStats, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
-    TaxRate, shares, tax_lines, tax_on_top, weight_of,
+    Address, CardPayment, CodeUse, CustomerStats, Destination, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus,
+    Rejection, TaxRate, shares, tax_lines, tax_on_top, weight_of,
 };
 use key_schema::value::{Category, Money, Timestamp};
 
@@ -21,7 +21,7 @@ pub(crate) mod tests;
 /// `tax` on top, and the payments add up to `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The lines, sorted by product id, as they are stored.
+    /// The lines, in the order of the request.
     pub lines: Vec<OrderLine>,
     /// The sum of the lines.
     pub subtotal: Money,
@@ -49,14 +49,28 @@ impl Quote {
     /// # Errors
     /// The first reason why the order cannot be placed. The transaction checks everything again.
     pub fn of(basket: &Basket, items: &ItemsRead, rules: &TaxRules, now: Timestamp) -> Result<Self, Rejection> {
-        if !items.has_customer(now) {
-            return Err(Rejection::UnknownCustomer);
+        if items.has_customer(now) {
+            Self::for_anybody(basket, items, rules, now)
+        } else {
+            Err(Rejection::UnknownCustomer)
         }
+    }
+
+    /// The quote for a basket, whoever orders it.
+    ///
+    /// # Errors
+    /// The first reason why nobody can order it.
+    pub(crate) fn for_anybody(
+        basket: &Basket,
+        items: &ItemsRead,
+        rules: &TaxRules,
+        now: Timestamp,
+    ) -> Result<Self, Rejection> {
         let order = basket.order();
         is_of_cart(order, items, now)?;
         let mut goods = Goods::of(order, items, now)?;
         let shipping_tax = goods.tax(items, rules)?;
-        let Goods { lines, subtotal, discount, codes, net: goods, address, shipping } = goods;
+        let Goods { lines, subtotal, discount, codes, net: goods, address, shipping, .. } = goods;
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
@@ -146,7 +160,6 @@ fn lines(order: &NewOrder, items: &ItemsRead) -> Result<(Vec<OrderLine>, Money),
             tax: None,
         });
     }
-    lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
     if subtotal.is_some_and(|subtotal| !subtotal.is_chargeable()) {
         return Err(Rejection::TooExpensive);
     }
@@ -162,6 +175,7 @@ struct Goods {
     codes: Vec<CodeUse>,
     /// `subtotal` less `discount`.
     net: Money,
+    destination: Option<Destination>,
     address: Option<Address>,
     shipping: Option<Money>,
 }
@@ -171,12 +185,14 @@ impl Goods {
         let (mut lines, subtotal) = lines(order, items)?;
         let Discounts { total: discount, codes } = Discounts::of(order, items, &mut lines, subtotal, now)?;
         let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
-        let (address, shipping) = shipping(order, items, net)?;
-        Ok(Self { lines, subtotal, discount, codes, net, address, shipping })
+        let named = order.ship_to.as_ref().map(|ship_to| items.destination(ship_to)).transpose();
+        let (destination, address) = named.map_err(|address| Rejection::UnknownAddress { address })?.unzip();
+        let shipping = shipping(order, items, net, destination.as_ref())?;
+        Ok(Self { lines, subtotal, discount, codes, net, destination, address: address.flatten(), shipping })
     }
 
     fn tax_request(&self, items: &ItemsRead, rules: &Taxed) -> TaxRequest {
-        TaxRequest::of(rules, &self.lines, self.discount, (self.shipping, self.address.as_ref()), items)
+        TaxRequest::of(rules, &self.lines, self.discount, (self.shipping, self.destination.as_ref()), items)
     }
 
     /// Puts its tax on each line. Returns the tax of shipping.
@@ -199,7 +215,7 @@ impl Goods {
     /// Returns the tax of shipping.
     fn tax_by_rates(&mut self, items: &ItemsRead, rules: &Taxed) -> Result<Option<LineTax>, Rejection> {
         let Some(taxes) = &items.taxes else { return Ok(None) };
-        let country = self.address.as_ref().map_or(&rules.country, |address| &address.country);
+        let country = self.destination.as_ref().map_or(&rules.country, |destination| &destination.country);
         let Some(taxes) = taxes.of(country) else { return Ok(None) };
         let rates = self.lines.iter().map(|line| match items.products.get(&line.product_id) {
             Some(product) => taxes.rate(&product.category),
@@ -266,21 +282,23 @@ impl Discounts {
     }
 }
 
-/// The address, and the price of shipping goods of this price to it.
+/// The price of shipping goods of this price to the destination.
 ///
 /// The rates and the weights are those that were read. The transaction does not check them: all orders would meet at the
 /// one item of the rates. `expectedTotal` holds the order to a quote.
-fn shipping(order: &NewOrder, items: &ItemsRead, goods: Money) -> Result<(Option<Address>, Option<Money>), Rejection> {
-    let Some(ship_to) = &order.ship_to else { return Ok((None, None)) };
-    let address = items.address(ship_to).map_err(|address| Rejection::UnknownAddress { address })?;
-    let Some(rates) = &items.rates else { return Ok((Some(address), None)) };
+fn shipping(
+    order: &NewOrder,
+    items: &ItemsRead,
+    goods: Money,
+    destination: Option<&Destination>,
+) -> Result<Option<Money>, Rejection> {
+    let (Some(Destination { country, .. }), Some(rates)) = (destination, &items.rates) else { return Ok(None) };
     let weights = order.lines.iter().map(|line| {
         let each = items.products.get(&line.product_id).and_then(|product| product.weight_grams);
         weight_of(line.quantity.get(), each)
     });
-    let shipping = rates.price(&address.country, goods, weights.sum());
-    let shipping = shipping.map_err(|_| Rejection::NotShipped { country: address.country.clone() })?;
-    Ok((Some(address), shipping))
+    let shipping = rates.price(country, goods, weights.sum());
+    shipping.map_err(|_| Rejection::NotShipped { country: country.clone() })
 }
 
 /// The payments. Gift cards pay first, in the order of the request, each at most its balance. The bank card pays the

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use key_schema::entity::{
-    Address, Cart, Customer, CustomerAddresses, CustomerStats, Discount, GiftCard, Guest, Order, OrderLine, Product,
-    QueuedOrder, Rejection, ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
+    Address, Cart, Customer, CustomerAddresses, CustomerStats, Destination, Discount, GiftCard, Guest, Order,
+    OrderLine, Product, QueuedOrder, Rejection, ShippingRates, Stock, Taxes, WholeOrder, WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{AddressId, CustomerId, DiscountCode, GiftCardCode, OrderId, ProductId, Quantity, Timestamp};
@@ -15,29 +15,30 @@ use super::request::{Basket, NewOrder, RequestedLine, ShipTo};
 use super::tax_engine::TaxResponse;
 use crate::{MaxOpenUnits, TaxRules};
 
-/// The keys of everything that this customer's order depends on: at most 93, of the 100 of a BatchGetItem.
-pub(crate) fn keys_of(
-    customer: &CustomerId,
-    order: &NewOrder,
-    max_open_units: MaxOpenUnits,
-    tax_rules: &TaxRules,
-) -> Vec<Key> {
-    let profile = if customer.is_guest() { Guest::key_of(customer) } else { Customer::key_of(customer) };
-    let mut keys = vec![profile];
-    if max_open_units.is_on() {
-        keys.push(CustomerStats::key_of(customer));
-    }
+/// The keys of what an order depends on, whoever orders. With [`keys_of_customer`] at most 93, of the 100 of a BatchGetItem.
+pub(crate) fn keys_of(order: &NewOrder, tax_rules: &TaxRules) -> Vec<Key> {
+    let mut keys = Vec::new();
     for line in &order.lines {
         keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
     }
     keys.extend(order.codes().map(Discount::key_of));
     keys.extend(order.gift_cards.iter().map(GiftCard::key_of));
-    if let Some(ship_to) = &order.ship_to {
-        keys.push(ShippingRates::only_key());
-        keys.extend(matches!(ship_to, ShipTo::Saved(_)).then(|| CustomerAddresses::key_of(customer)));
+    keys.extend(order.ship_to.as_ref().map(|_| ShippingRates::only_key()));
+    keys.extend(tax_rules.reads_rates().then(Taxes::only_key));
+    keys
+}
+
+/// The keys of what this customer's order depends on besides.
+pub(crate) fn keys_of_customer(customer: &CustomerId, order: &NewOrder, max_open_units: MaxOpenUnits) -> Vec<Key> {
+    let profile = if customer.is_guest() { Guest::key_of(customer) } else { Customer::key_of(customer) };
+    let mut keys = vec![profile];
+    if max_open_units.is_on() {
+        keys.push(CustomerStats::key_of(customer));
+    }
+    if let Some(ShipTo::Saved(_)) = &order.ship_to {
+        keys.push(CustomerAddresses::key_of(customer));
     }
     keys.extend(order.cart.map(|_| Cart::key_of(customer)));
-    keys.extend(tax_rules.reads_rates().then(Taxes::only_key));
     keys
 }
 
@@ -155,15 +156,18 @@ impl ItemsRead {
         products.filter(|id| self.stock.get(id).is_some_and(|stock| stock.recalled)).cloned().collect()
     }
 
-    /// The address that a request names. `Err` has the id of one that is not in the address book.
-    pub(crate) fn address(&self, ship_to: &ShipTo) -> Result<Address, AddressId> {
-        match ship_to {
-            ShipTo::Address(address) => Ok(address.clone()),
+    /// The destination that a request names, and its address if it names one. `Err` has the id of one that is not in the
+    /// address book.
+    pub(crate) fn destination(&self, ship_to: &ShipTo) -> Result<(Destination, Option<Address>), AddressId> {
+        let address = match ship_to {
+            ShipTo::Destination(destination) => return Ok((destination.clone(), None)),
+            ShipTo::Address(address) => address,
             ShipTo::Saved(saved) => {
                 let address = self.addresses.as_ref().and_then(|book| book.address(&saved.address_id));
-                address.cloned().ok_or_else(|| saved.address_id.clone())
+                address.ok_or_else(|| saved.address_id.clone())?
             }
-        }
+        };
+        Ok((address.into(), Some(address.clone())))
     }
 
     pub(crate) fn is_in_cells(&self, product: &ProductId) -> bool {

@@ -1,6 +1,6 @@
 //! The request to place an order, and the limits that one transaction sets for it.
 
-use key_schema::entity::{Address, NewAddress};
+use key_schema::entity::{Address, Destination, NewAddress};
 use key_schema::layout::Index;
 use key_schema::value::{
     AddressId, CartVersion, Country, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, Invalid, Line, Money,
@@ -35,7 +35,7 @@ pub struct OrderRequest {
 
 /// An order as a customer sends it.
 #[serde_with::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewOrder {
     /// The products to buy: 1 to 40 lines, each with a different product.
@@ -181,6 +181,8 @@ pub enum ShipTo {
     Saved(SavedId),
     /// A whole address.
     Address(Address),
+    /// A destination, which only a quote has: no order is read with one.
+    Destination(Destination),
 }
 
 /// [`ShipTo`] in the OpenAPI document.

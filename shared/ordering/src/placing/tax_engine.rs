@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use key_schema::entity::{Address, LineTax, OrderLine, Prices, TaxRate, net_amounts};
+use key_schema::entity::{Destination, LineTax, OrderLine, Prices, TaxRate, net_amounts};
 use key_schema::value::{Category, Country, Currency, Money, ProductId, Quantity};
 use lambda::{Environment, Failure, FromEnvironment, Grant, Https, Misconfigured, NoAnswer, Remedy};
 use secret::Secret;
@@ -29,22 +29,11 @@ pub struct TaxRequest {
     currency: Currency,
     prices_include_tax: bool,
     shop_country: Country,
-    /// Absent from an order without an address.
+    /// Absent from an order without an address. The engine learns neither the name nor the street.
     ship_to: Option<Destination>,
     lines: Vec<TaxedLine>,
     /// The price of shipping, if the order has one.
     shipping: Option<i64>,
-}
-
-/// As much of an address as taxes depend on. The engine learns neither the name nor the street.
-#[serde_with::skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Destination {
-    country: Country,
-    region: Option<String>,
-    city: String,
-    postal_code: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -138,7 +127,7 @@ impl TaxRequest {
         rules: &Taxed,
         lines: &[OrderLine],
         discount: Money,
-        (shipping, address): (Option<Money>, Option<&Address>),
+        (shipping, destination): (Option<Money>, Option<&Destination>),
         items: &ItemsRead,
     ) -> Self {
         let lines = lines.iter().zip(net_amounts(lines, discount)).map(|(line, amount)| TaxedLine {
@@ -147,17 +136,11 @@ impl TaxRequest {
             quantity: line.quantity,
             amount,
         });
-        let ship_to = address.map(|address| Destination {
-            country: address.country.clone(),
-            region: address.region.clone(),
-            city: address.city.clone(),
-            postal_code: address.postal_code.clone(),
-        });
         Self {
             currency: discount.currency(),
             prices_include_tax: rules.prices == Prices::IncludeTax,
             shop_country: rules.country.clone(),
-            ship_to,
+            ship_to: destination.cloned(),
             lines: lines.collect(),
             shipping: shipping.map(Money::amount),
         }

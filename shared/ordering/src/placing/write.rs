@@ -5,7 +5,7 @@ use key_schema::entity::{
     Payment, QueuedOrder, Rejection, Stock, StockCell, WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::{CartVersion, OrderId, ProductId, Timestamp};
+use key_schema::value::{CartVersion, LinePosition, OrderId, ProductId, Timestamp};
 use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
@@ -109,8 +109,8 @@ impl OrderTransaction {
         let order = &whole.order;
         this.push(Write::put_new(order)?, Guard::Header);
         this.push(Write::put(&whole.invoice)?, Guard::Nothing);
-        for (line, source) in whole.lines.iter().zip(sources) {
-            this.line(order, line, *source, (limits, shards))?;
+        for (at, (line, source)) in whole.lines.iter().zip(sources).enumerate() {
+            this.line(order, (at.into(), line), *source, (limits, shards))?;
         }
         for code in order.counted_codes() {
             let is_valid = Condition::new(
@@ -189,7 +189,7 @@ impl OrderTransaction {
     fn line(
         &mut self,
         order: &Order,
-        line: &OrderLine,
+        (position, line): (LinePosition, &OrderLine),
         source: Source,
         (limits, shards): (Option<GuestLimits<'_>>, ProductShards),
     ) -> Result<(), Error> {
@@ -198,6 +198,7 @@ impl OrderTransaction {
             customer_id: order.customer_id.clone(),
             placed_at: order.placed_at,
             shard: order.order_id.spread(shards.0),
+            position,
             imported_at: None,
             uncounted: false,
             line: line.clone(),

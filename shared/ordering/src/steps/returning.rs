@@ -1,6 +1,6 @@
 //! Returning units after delivery.
 
-use key_schema::entity::{Allowance, LineUnits, Order, Return, ReturnStatus, WholeOrder};
+use key_schema::entity::{Allowance, LineUnits, Order, OrderLine, Return, ReturnStatus, WholeOrder};
 use key_schema::value::{Money, Timestamp};
 
 use super::allowing::with_allowance;
@@ -15,6 +15,7 @@ use crate::Withdrawal;
 /// The units are set aside: no other return may have them. The same request again finds its return and changes nothing.
 pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Timestamp) -> Step {
     let ReturnRequest { id, lines, reason, within } = request;
+    let lines = LineUnits::in_order(lines, &whole.lines);
     let reason = whole.order.text(reason);
     if let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) {
         let is_same = known.lines == lines && known.reason == reason;
@@ -27,7 +28,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
             return Step::Deny(Denial::TooLate { last_day });
         }
     }
-    if let Err(shortfall) = whole.has_left(lines) {
+    if let Err(shortfall) = whole.has_left(&lines) {
         return Step::Deny(Denial::TooFewUnits(shortfall));
     }
     if whole.order.return_count >= Order::MOST_RETURNS {
@@ -35,7 +36,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
     }
     let mut next = whole.clone();
     next.order = Order {
-        returning: with_units(&whole.order.returning, lines),
+        returning: with_units(&whole.lines, &whole.order.returning, &lines),
         return_count: whole.order.return_count + 1,
         ..next_version(whole)
     };
@@ -44,7 +45,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
         order_id: whole.order.order_id.clone(),
         customer_id: whole.order.customer_id.clone(),
         shard: whole.order.shard,
-        lines: lines.to_vec(),
+        lines,
         reason,
         requested_at: now,
         status: ReturnStatus::Requested,
@@ -53,7 +54,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
         amount: None,
         refusal: None,
     });
-    next.returns.sort_by(|a, b| a.return_id.cmp(&b.return_id));
+    next.sort();
     Step::To(Box::new(next))
 }
 
@@ -121,7 +122,7 @@ fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<&str
     }
 }
 
-pub(super) fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
+pub(super) fn with_units(lines: &[OrderLine], units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
     let mut sum = units.to_vec();
     for line in more {
         match sum.iter_mut().find(|known| known.product_id == line.product_id) {
@@ -130,8 +131,7 @@ pub(super) fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUni
             None => sum.push(line.clone()),
         }
     }
-    sum.sort_by(|a, b| a.product_id.cmp(&b.product_id));
-    sum
+    LineUnits::in_order(&sum, lines)
 }
 
 /// The units without these. A product of which no unit is left is left out.

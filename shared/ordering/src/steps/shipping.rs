@@ -49,9 +49,10 @@ pub fn advance(whole: &WholeOrder, to: OrderStatus, captures: bool, now: Timesta
 /// The same request again finds its shipment and changes nothing.
 pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timestamp) -> Step {
     let ShipmentRequest { id, lines, carrier, tracking_number, tracking_url, captures } = request;
+    let lines = lines.map(|lines| LineUnits::in_order(lines, &whole.lines));
     let (tracking_number, tracking_url) = (whole.order.text(tracking_number), whole.order.text(tracking_url));
     if let Some(known) = whole.shipments.iter().find(|known| known.shipment_id == *id) {
-        let is_same = lines.map_or(known.all_left, |lines| !known.all_left && known.lines == lines)
+        let is_same = lines.as_ref().map_or(known.all_left, |lines| !known.all_left && known.lines == *lines)
             && known.carrier == carrier
             && known.tracking_number == tracking_number
             && known.tracking_url == tracking_url;
@@ -60,7 +61,8 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
     if !matches!(whole.order.status, OrderStatus::Paid | OrderStatus::Packing) {
         return Step::Refuse;
     }
-    let units = lines.map_or_else(|| unshipped(whole), <[LineUnits]>::to_vec);
+    let all_left = lines.is_none();
+    let units = lines.unwrap_or_else(|| unshipped(whole));
     if let Some(line) = units.iter().find(|line| line.quantity.get() > whole.units_unshipped(&line.product_id)) {
         let left = whole.units_unshipped(&line.product_id);
         return Step::Deny(Denial::TooFewUnits(Shortfall { product_id: line.product_id.clone(), left }));
@@ -70,7 +72,7 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
     }
     let mut next = whole.clone();
     next.order = Order {
-        shipped: with_units(&whole.order.shipped, &units),
+        shipped: with_units(&whole.lines, &whole.order.shipped, &units),
         shipment_count: whole.order.shipment_count + 1,
         ..next_version(whole)
     };
@@ -83,14 +85,14 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
         order_id: whole.order.order_id.clone(),
         customer_id: whole.order.customer_id.clone(),
         lines: units,
-        all_left: lines.is_none(),
+        all_left,
         carrier: carrier.to_owned(),
         tracking_number,
         tracking_url,
         shipped_at: now,
         delivered_at: None,
     });
-    next.shipments.sort_by(|a, b| a.shipment_id.cmp(&b.shipment_id));
+    next.sort();
     secured(next, captures)
 }
 

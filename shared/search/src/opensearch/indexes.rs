@@ -110,6 +110,7 @@ fn creation(index: &IndexName) -> Value {
                 "descriptionContinues": { "type": "boolean", "index": false, "doc_values": false },
                 "category": { "type": "keyword" },
                 "price": { "properties": { "amount": { "type": "long" }, "currency": { "type": "keyword" } } },
+                "availability": { "type": "keyword" },
                 "version": { "type": "long", "index": false },
                 "removed": { "type": "boolean" },
                 "words": {

@@ -1,5 +1,6 @@
 //! Searching: the request, and what is read of its answer.
 
+use key_schema::entity::Availability;
 use key_schema::value::{Category, Currency};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -136,10 +137,14 @@ fn request(query: &Query, after: Option<&Position>) -> Value {
         Sort::PriceDesc => json!({ "price.amount": "desc" }),
         Sort::Name => json!({ "words.order": "asc" }),
     };
+    let mut unwanted = vec![json!({ "term": { "removed": true } })];
+    if query.available {
+        unwanted.push(json!({ "term": { "availability": Availability::SoldOut } }));
+    }
     let mut request = json!({
         "size": u16::from(query.limit) + 1,
         "track_total_hits": true,
-        "query": { "bool": { "must": words(query), "must_not": [{ "term": { "removed": true } }] } },
+        "query": { "bool": { "must": words(query), "must_not": unwanted } },
         "post_filter": { "bool": { "filter": wanted } },
         "aggs": {
             "categories": { "filter": { "bool": { "filter": of_price } }, "aggs": { "of": counted } },

@@ -99,6 +99,23 @@ pub async fn indexed(shop: &mut MeteredShop) {
     shop.check("index-products", "a product that has changed").await;
 }
 
+pub async fn marked(shop: &mut MeteredShop) {
+    let mut product = shop.product(9_999);
+    product["stock"] = json!(1);
+    let path = format!("/products/{}/stock", shop.id("p", 9_999));
+    let body = json!({ "detail": { "productId": product["productId"] } });
+    shop.shop.admin().post("/products", product).await.expect(201);
+    shop.shop.admin().post_if(&path, "*", json!({ "delta": -1 })).await.expect(200);
+    shop.pass().await;
+    let mark = shop.shop.consumer("mark-availability", &shop.shop.endpoints());
+    for case in ["a product that is sold out", "a product that says so"] {
+        let message = json!({ "messageId": "m", "body": body.to_string() });
+        let answer = mark(json!({ "Records": [message] })).await.expect("an answer");
+        assert_eq!(answer["batchItemFailures"], json!([]));
+        shop.check("mark-availability", case).await;
+    }
+}
+
 pub async fn carts(shop: &mut MeteredShop) {
     let customer = shop.customer();
     let path = format!("/customers/{}/cart", shop.id("c", 0));

@@ -8,12 +8,12 @@ use crate::entity::{
     CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
     FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
     Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase,
-    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return,
-    ReturnStatus, SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell,
+    Product, ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair,
+    Return, ReturnStatus, SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell,
     StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
-use crate::value::{IdempotencyRecordId, InvoiceNumber, Money, RequestHash, TextHash};
+use crate::value::{IdempotencyRecordId, ImageId, InvoiceNumber, Money, RequestHash, TextHash};
 
 impl Parts {
     fn units(&self) -> LineUnits {
@@ -112,7 +112,7 @@ impl Parts {
             Item::Product(Product {
                 description: text.clone(),
                 whole_description: self.until.map(|_| TextHash::of(&text)),
-                images: vec![self.order.as_str().parse().expect("an id")],
+                images: vec![ProductImage::from(self.order.as_str().parse::<ImageId>().expect("an id"))],
                 initial_stock: self.quantity.get(),
                 version: number,
                 attributes: self.until.map(|_| (text.clone(), text.clone())).into_iter().collect(),
@@ -188,6 +188,7 @@ impl Parts {
                 customer_id: customer_id(),
                 placed_at: at,
                 shard: self.shard,
+                position: usize::from(self.shard).into(),
                 imported_at: self.until,
                 uncounted: number % 2 == 0,
                 line,
