@@ -108,7 +108,8 @@ async fn no_detail_names_a_type_of_rust() {
     assert!(details.len() > 100, "{details:#?}");
 }
 
-/// **Law: a body with several faults is told all of them**, each as if it were the only one, by its place and with a code.
+/// **Law: a body with several faults is told all of them**, by their places and with codes: each required field that is
+/// missing, each field of another type, and the unknown one.
 #[tokio::test(flavor = "multi_thread")]
 async fn all_faults_of_a_body_are_told_at_once() {
     let shop = Shop::with_ada().await;

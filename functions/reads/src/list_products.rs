@@ -62,7 +62,8 @@ async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -
 /// takes many requests.
 async fn available(table: &Reader, category: Option<&Category>, mut page: PageRequest) -> Answer<Page<Product>> {
     let (mut items, wanted) = (Vec::new(), usize::from(page.limit));
-    for _ in 0..if category.is_some() { READS } else { 1 } {
+    let reads = if category.is_some() { READS } else { 1 };
+    for _ in 0..reads {
         let found = read(table, category, &page).await?;
         items.extend(found.items.into_iter().filter(|product| product.availability != Availability::SoldOut));
         let missing = wanted.saturating_sub(items.len());

@@ -62,8 +62,8 @@ impl<E: Into<Event>> From<E> for Draft {
 /// import of an order: it happened long ago. Attributes that this release does not know are ignored.
 ///
 /// # Errors
-/// An order, an invoice, a return, a shipment, a product, a stock or a customer cannot be deserialized. Skipping the record would lose
-/// an event.
+/// An order, an invoice, a return, a shipment, a product, a stock or a customer cannot be deserialized. Skipping the
+/// record would lose an event.
 pub fn drafts_of(record: Record<'_>, few_left: u64) -> Result<Vec<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let kind = |image: &Item| match image.get(ENTITY_TYPE) {

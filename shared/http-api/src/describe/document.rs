@@ -189,7 +189,7 @@ fn text_header() -> Header {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "it is only described")]
 struct Members {
-    /// With 401, 403, 404 and 429 on the laptop: the whole of what API Gateway says.
+    /// On the laptop, with refusals of the gateway: the text that API Gateway sends instead of a problem.
     message: String,
     /// With 500: the id of the request, for the shop's staff.
     request_id: String,
@@ -237,7 +237,10 @@ fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
     let mut problem: Object = ObjectBuilder::new()
-        .description(Some("A problem document (RFC 9457). Only some types have the members from outcome on. New types and members may come."))
+        .description(Some(
+            "A problem document (RFC 9457). Only some types have the members from outcome on. New types and members may \
+             come.",
+        ))
         .property("type", text().enum_values(Some(types)))
         .required("type")
         .property("title", text())

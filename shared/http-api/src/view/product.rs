@@ -35,8 +35,7 @@ pub struct ProductView {
     /// `false` if no list, no category and no search has the product. Absent otherwise.
     #[schema(nullable = false)]
     listed: Option<bool>,
-    /// Whether the product can be bought, as of some seconds ago: a sale is seen here once it is counted. An order looks at
-    /// the stock itself.
+    /// Whether the product can be bought. Lists show it as of some seconds ago; an order looks at the stock itself.
     availability: Availability,
     /// Whether the product is recalled, so that it cannot be ordered. Absent in lists, and if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
