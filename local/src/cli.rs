@@ -7,6 +7,7 @@ mod export;
 mod export_table;
 mod fold;
 mod import;
+mod mark_availabilities;
 mod migrate;
 mod model;
 mod payments;
@@ -60,6 +61,7 @@ enum Command {
     FoldCounts(fold::Arguments),
     Import(import::Arguments),
     ImportModel(model::Import),
+    MarkAvailabilities(mark_availabilities::Arguments),
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
@@ -161,6 +163,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::FoldCounts(arguments)) => fold::run(&arguments).await,
         Some(Command::ImportModel(arguments)) => model::run_import(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
+        Some(Command::MarkAvailabilities(arguments)) => mark_availabilities::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,

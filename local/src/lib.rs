@@ -8,6 +8,7 @@ pub mod audit;
 pub mod demo;
 pub mod functions;
 pub mod history;
+pub mod marking;
 pub mod pretend_provider;
 pub mod pretend_search;
 pub mod reindex;

@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use futures_util::StreamExt as _;
-use key_schema::entity::{Entity as _, Product};
-use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::ProductId;
 use lambda::{Budget, Environment, FromEnvironment as _};
 use search::{IndexName, Search};
-use table::{Reader, read_item};
+use table::Reader;
 
 use crate::scan;
 
@@ -31,22 +29,16 @@ const BUDGET: Duration = Duration::from_secs(30);
 pub async fn reindex(environment: &Environment, progress: impl Fn(u64)) -> Result<u64> {
     let (search, reader) = (Search::from_environment(environment)?, Reader::from_environment(environment)?);
     let index = search.create().await.context("no index can be created")?;
-    let mut pages = pin!(scan::pages(environment).await?);
-    let (mut items, mut products, mut waiting) = (0, 0, Vec::new());
+    let mut pages = pin!(scan::products(environment, progress).await?);
+    let (mut products, mut waiting) = (0, Vec::new());
     while let Some(page) = pages.next().await {
-        let (_, page) = page?;
-        items += page.len() as u64;
-        for item in page {
-            if item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).is_some_and(|kind| kind == Product::TYPE) {
-                waiting.push(read_item::<Product>(item).context("a product cannot be read")?.product_id);
-                products += 1;
-            }
-        }
+        let page = page?;
+        products += page.len() as u64;
+        waiting.extend(page);
         while waiting.len() >= search::sync::MOST {
             let rest = waiting.split_off(search::sync::MOST);
             write(&search, &reader, &index, &std::mem::replace(&mut waiting, rest)).await?;
         }
-        progress(items);
     }
     write(&search, &reader, &index, &waiting).await?;
     search.refresh(&index).await.context("the new index is not complete")?;

@@ -4,9 +4,12 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, stream};
+use key_schema::entity::{Entity as _, Product};
+use key_schema::layout::ENTITY_TYPE;
+use key_schema::value::ProductId;
 use lambda::{Environment, Failure as _, FromEnvironment as _, Remedy};
-use table::{Error, Item, Segment, WholeTable};
+use table::{Error, Item, Segment, WholeTable, read_item};
 use tokio::time::sleep;
 
 /// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
@@ -49,4 +52,25 @@ pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item 
         }))
     });
     Ok(stream::select_all(segments.collect::<Vec<_>>()))
+}
+
+/// The products of each page. `progress` receives the number of items read so far.
+///
+/// # Errors
+/// As those of [`pages`]. A page also fails if a product cannot be read.
+pub(crate) async fn products(
+    environment: &Environment,
+    progress: impl Fn(u64),
+) -> Result<impl Stream<Item = Result<Vec<ProductId>>>> {
+    let mut items = 0;
+    Ok(pages(environment).await?.map(move |page| {
+        let (_, page) = page?;
+        items += page.len() as u64;
+        progress(items);
+        let is_product = |item: &Item| {
+            item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).is_some_and(|kind| kind == Product::TYPE)
+        };
+        let products = page.into_iter().filter(is_product).map(read_item::<Product>);
+        products.map(|read| Ok(read.context("a product cannot be read")?.product_id)).collect()
+    }))
 }

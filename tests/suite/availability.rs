@@ -1,5 +1,10 @@
 //! Lists say whether a product can be bought: `mark-availability` copies it from the stock when the units cross a mark.
 
+use local::marking::mark_availabilities;
+use shop::bus::records;
+use shop::queue::url;
+use shop::set_everywhere;
+
 use crate::prelude::*;
 
 /// A shop with its consumers, and the customer ada.
@@ -139,4 +144,112 @@ async fn what_64_buyers_and_staff_leave_is_what_the_list_says() {
         }
         assert!(writes(&shop).await < 24, "the marks are written, and not each sale");
     }
+}
+
+/// Writes another mark, as a restored table may have.
+async fn misplace(shop: &Shop, product: &str, mark: &str) {
+    let key = format!("p#{product}");
+    if mark == "inStock" {
+        shop.update(&key, &key, "REMOVE availability", &Value::Null).await;
+    } else {
+        shop.update(&key, &key, "SET availability = :mark", &json!({ ":mark": { "S": mark } })).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_all_marks_are_written_anew_beside_buyers() {
+    let shop = Shop::with_ada().await;
+    for (at, units) in [0, 3, 8, 30, 8, 30].into_iter().enumerate() {
+        shop.create(&format!("p{at}"), json!({ "stock": units, "cells": 1 + 3 * (at / 4) })).await;
+    }
+    // `FewLeft` was 5, and the stream before the restore is gone.
+    let shop = shop
+        .beside(|template| {
+            set_everywhere(template, "FEW_LEFT", "10");
+            let publisher = template.stream_sources.iter_mut().find(|source| source.function == "PublishOrderEvents");
+            publisher.expect("it reads the stream").enabled = true;
+        })
+        .await;
+    shop.settle_payments().await;
+    for (product, mark) in
+        [("p0", "inStock"), ("p2", "inStock"), ("p3", "soldOut"), ("p4", "soldOut"), ("p5", "fewLeft")]
+    {
+        misplace(&shop, product, mark).await;
+    }
+    let more = [("TABLE_NAME", shop.table()), ("AWS_ENDPOINT_URL_SQS", shop.sqs_url())];
+    let operator = shop.operator().with(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let low_stocks = url("till-local-low-stocks");
+    let mark = async || mark_availabilities(&operator, &low_stocks, 1000, |_| ()).await.expect("all are sent");
+    let buy = at_once(0..8, async |buyer| {
+        let product = ["p1", "p3", "p5"][buyer % 3];
+        shop.customer("ada").order(&format!("k{buyer}"), basket(product, 3)).await.status
+    });
+    let (sent, bought) = tokio::join!(mark(), buy);
+    assert_eq!((sent, bought.iter().filter(|status| **status == 201).count()), (6, 6));
+    let found = listed(&shop).await;
+    for (product, mark) in &found {
+        let available = shop.nobody().get(&format!("/products/{product}")).await.expect(200)["available"].clone();
+        let truth = match available.as_u64().expect("a number") {
+            0 => "soldOut",
+            1..=10 => "fewLeft",
+            _ => "inStock",
+        };
+        assert_eq!(mark, truth, "{product}: {available}");
+    }
+    let (before, _) = (shop.dump().await, mark().await);
+    assert_eq!(listed(&shop).await, found);
+    assert_eq!(shop.dump().await, before, "a mark that is right is not written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_product_says_what_its_stock_says_whatever_its_mark() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 0).await;
+    for mark in ["inStock", "fewLeft", "soldOut"] {
+        misplace(&shop, "thing", mark).await;
+        for (delta, recalled) in [(0, false), (9, false), (0, true), (0, false), (-9, false)] {
+            if delta != 0 {
+                deliver(&shop, delta).await;
+            }
+            recall(&shop, recalled).await;
+            let product = shop.nobody().get("/products/thing").await.expect(200);
+            let expected = match (product["available"].as_u64(), recalled) {
+                (Some(9), false) if mark == "soldOut" => "inStock",
+                (Some(9), false) => mark,
+                _ => "soldOut",
+            };
+            assert_eq!(product["availability"], expected, "{mark}: {product}");
+        }
+    }
+}
+
+/// Of the marks that a product crosses within a batch, the last is told: its reader looks after all of the changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_tells_once_of_each_product_whose_units_crossed_marks() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 9).await;
+    shop.create("spread", json!({ "stock": 9, "cells": 3 })).await;
+    for product in ["thing", "spread", "thing", "spread"] {
+        for delta in [-9, 9] {
+            let path = format!("/products/{product}/stock");
+            shop.admin().post_if(&path, "*", json!({ "delta": delta })).await.expect(200);
+        }
+    }
+    let publish = shop.consumer("publish-order-events", &shop.endpoints());
+    let (records, mut told) = (records(&shop).await, Vec::new());
+    for batch in records.chunks(1).chain([records.as_slice()]) {
+        let before = shop.bus().events().len();
+        publish(json!({ "Records": batch })).await.expect("an answer");
+        let events = shop.bus().events().split_off(before);
+        let events = events.into_iter().filter(|event| event["detail-type"] == "StockRanLow");
+        told.push(
+            events.map(|event| (event["detail"]["productId"].to_string(), event["detail"]["id"].to_string())).collect(),
+        );
+    }
+    let of_batch: Vec<_> = told.pop().expect("all records at once");
+    let each: BTreeMap<_, _> = told.iter().flatten().cloned().collect();
+    assert!(told.concat().len() > 7, "each change of one alone is told: {told:?}");
+    assert_eq!(of_batch.len(), 2);
+    // The last of each product.
+    assert_eq!(of_batch.into_iter().collect::<BTreeMap<_, _>>(), each);
 }

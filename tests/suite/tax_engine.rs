@@ -191,7 +191,7 @@ async fn the_engine_is_asked_by_country_and_postal_code_for_somebody_without_an_
     let shop = shop(&engine, false).await;
     let mut basket = order();
     basket["shipTo"] = json!({ "country": "US", "postalCode": "12207" });
-    let quoted = shop.nobody().post("/guests/quotes", basket).await.expect(200);
+    let quoted = shop.nobody().post("/guests/quotes/discounted", basket).await.expect(200);
     assert_eq!(engine.asked()[0]["shipTo"], json!({ "country": "US", "postalCode": "12207" }));
     assert_eq!(shop.customer("ada").order("first", order()).await.expect(201)["total"], quoted["total"]);
 }

@@ -40,6 +40,7 @@ http_api::routes! {
     put_shipping
     quote_basket
     quote_guest_basket
+    quote_guest_discount
     receive_payment_event
     receive_return
     record_view

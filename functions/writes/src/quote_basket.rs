@@ -12,6 +12,7 @@ pub const ROUTE: Route = Route::post("/quotes", Scope::Shop)
     .refuses(REFUSES)
     .refuses(&[Kind::CartChanged])
     .access(ordering::QUOTE)
+    .access(ordering::QUOTE_CODES)
     .access(ordering::QUOTE_FOR_CUSTOMER)
     .grants(&[ordering::READ_TAX_SECRET])
     .example(Example::at("09:34:30").body(

@@ -52,17 +52,17 @@ pub const PLACE: &[Access] = &[
     Access::update::<StockCell>().in_transactions(),
 ];
 
-/// Answering what an order would cost ([`Quotes::for_anybody`](crate::Quotes::for_anybody)).
+/// Answering what an order without codes would cost ([`Quotes::for_anybody`](crate::Quotes::for_anybody)).
 pub const QUOTE: &[Access] = &[
-    Access::batch_get::<Discount>(),
     Access::batch_get::<Product>(),
     Access::batch_get::<ShippingRates>(),
     Access::batch_get::<Stock>(),
     Access::batch_get::<StockCell>(),
     Access::batch_get::<Taxes>(),
-    Access::transact_get::<Stock>(),
-    Access::transact_get::<StockCell>(),
 ];
+
+/// Answering what an order with discount codes would cost, besides [`QUOTE`].
+pub const QUOTE_CODES: &[Access] = &[Access::batch_get::<Discount>()];
 
 /// Answering what an order of a customer would cost ([`Quotes::for_customer`](crate::Quotes::for_customer)), besides
 /// [`QUOTE`].
@@ -72,6 +72,8 @@ pub const QUOTE_FOR_CUSTOMER: &[Access] = &[
     Access::batch_get::<CustomerAddresses>(),
     Access::batch_get::<CustomerStats>(),
     Access::batch_get::<GiftCard>(),
+    Access::transact_get::<Stock>(),
+    Access::transact_get::<StockCell>(),
 ];
 
 /// Placing an order of a customer, besides [`PLACE`].

@@ -36,7 +36,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 
 /// Other texts, by the beginnings of their names: of products, of profiles (which `an_erased_customer_can_do_nothing`
 /// sends), of a request that stores nothing, and those that `docs/personal-data.md` keeps.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "post /products",
     "patch /products/{productId}",
     "put /products/{productId}/images/{imageId} /alt",
@@ -46,6 +46,7 @@ const OTHERS: [&str; 12] = [
     "post /guests /name",
     "post /quotes",
     "post /guests/quotes",
+    "post /guests/quotes/discounted",
     "post /invoices/{invoiceId}/payments /reference",
     "post /invoices/{invoiceId}/refunds /reference",
     "post /orders/{orderId}/shipments /carrier",

@@ -176,7 +176,7 @@ fn orders() -> Vec<Case> {
     let of_visitor = json!({ "lines": dear["lines"], "discountCode": "TEN", "shipTo": { "country": "DE" } });
     vec![
         Case::to("quote", ADA, "POST /quotes", dear.clone()),
-        Case::to("quote as a visitor", ADA, "POST /guests/quotes", of_visitor),
+        Case::to("quote as a visitor", ADA, "POST /guests/quotes/discounted", of_visitor),
         order("order", things(2)),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),

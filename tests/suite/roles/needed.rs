@@ -21,10 +21,11 @@ const PHASE_OF_A_MIGRATION: &str = "migration";
 
 /// Functions that run the code of another one for guests. So they need what the other one needs, and the day need not
 /// have each case twice.
-const FOR_GUESTS: [(&str, &str); 5] = [
+const FOR_GUESTS: [(&str, &str); 6] = [
     ("CancelGuestOrder", "CancelOrder"),
     ("PlaceGuestOrder", "PlaceOrder"),
     ("QuoteGuestBasket", "QuoteBasket"),
+    ("QuoteGuestDiscount", "QuoteBasket"),
     ("RequestGuestReturn", "RequestReturn"),
     ("StartGuestPayment", "StartPayment"),
 ];

@@ -254,16 +254,17 @@ impl Quotes {
         let quote = |items: &ItemsRead, now| {
             Quote::of(basket, items, &self.tax_rules, now)?.within(max_open_units, items.stats.as_ref())
         };
-        self.quoted(keys, basket, quote, budget).await
+        self.quoted(keys, basket, quote, ReadPlan::is_conclusive, budget).await
     }
 
-    /// The same quote for somebody who may be a guest, or become a customer: no item of a person is read.
+    /// The same quote for somebody who may be a guest, or become a customer: no item of a person is read, and a refusal is not
+    /// proved by further reads, of which strangers could cause too many.
     ///
     /// # Errors
     /// Those of any read.
     pub async fn for_anybody(&self, basket: &Basket, budget: Budget) -> Result<Result<Quote, NotQuoted>, Error> {
         let quote = |items: &ItemsRead, now| Quote::for_anybody(basket, items, &self.tax_rules, now);
-        self.quoted(Vec::new(), basket, quote, budget).await
+        self.quoted(Vec::new(), basket, quote, |_, _, _| true, budget).await
     }
 
     /// The quote that is made of the items of the basket, and those with these keys.
@@ -272,6 +273,7 @@ impl Quotes {
         mut keys: Vec<Key>,
         basket: &Basket,
         quote: impl Fn(&ItemsRead, Timestamp) -> Result<Quote, Rejection>,
+        is_conclusive: impl Fn(&mut ReadPlan, &Rejection, &ItemsRead) -> bool,
         budget: Budget,
     ) -> Result<Result<Quote, NotQuoted>, Error> {
         keys.extend(keys_of(basket.order(), &self.tax_rules));
@@ -289,7 +291,7 @@ impl Quotes {
             items.tax_response.clone_from(&tax_response);
             match quote(&items, now) {
                 Ok(quote) => return Ok(Ok(quote)),
-                Err(rejection) if plan.is_conclusive(&rejection, &items) => {
+                Err(rejection) if is_conclusive(&mut plan, &rejection, &items) => {
                     return Ok(Err(NotQuoted::Rejected(rejection)));
                 }
                 Err(_) => {}
