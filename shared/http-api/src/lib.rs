@@ -46,8 +46,8 @@ pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
 pub use extract::{
-    CustomerOrGuest, FromRequest, GuestOfPath, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path, PathParameter,
-    Query, SignedBody,
+    CustomerOrGuest, FromRequest, GuestOfPath, IdsOr, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path,
+    PathParameter, Query, SignedBody,
 };
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
@@ -72,5 +72,5 @@ pub use view::{
     ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView,
     OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
     ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
-    ShippingView, StatusCountView, TaxesView,
+    ShippingView, StatusCountView, StoredCartView, TaxesView,
 };
