@@ -67,10 +67,10 @@ pub use respond::{
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    AddressesView, AllowanceView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView, CustomerView,
-    DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView,
-    ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView,
-    OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
-    ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
-    ShippingView, StatusCountView, StoredCartView, TaxesView,
+    AddressesView, AllowanceView, CartLineView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView,
+    CustomerView, DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView,
+    GuestView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView,
+    OrderView, OverviewView, PastOfferView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView,
+    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView,
+    ReturnView, SearchView, ShipmentView, ShippingView, StatusCountView, StoredCartView, TaxesView,
 };
