@@ -1,6 +1,6 @@
 //! What the pages of a shop front ask, each in one request: a cart with its products, and products by their ids.
 
-use devstack::fault_proxy::{Access, Call};
+use devstack::fault_proxy::{Access, Call, Consumed};
 use shop::engine::{Feature, lacks};
 use shop::openapi;
 use shop::orders::lines_of;
@@ -231,7 +231,7 @@ async fn each_page_of_a_shop_front_takes_one_request_and_so_many_units() {
         if !lacks(Feature::CapacityFigures) {
             let units = |access: Access| -> f64 {
                 let consumed = calls.iter().flat_map(|call| &call.consumed);
-                consumed.filter(|consumed| consumed.access == access).map(|consumed| consumed.units()).sum()
+                consumed.filter(|consumed| consumed.access == access).map(Consumed::units).sum()
             };
             assert_eq!((units(Access::Read), units(Access::Write)), expected, "{path}");
         }
