@@ -4,6 +4,7 @@ use devstack::fault_proxy::{Access, Consumed};
 use futures_util::future::join_all;
 use futures_util::join;
 use shop::engine::{Feature, lacks};
+use shop::orders::lines_of;
 
 use crate::carts::is_empty;
 use crate::prelude::*;
@@ -18,7 +19,7 @@ fn lines(quantity: u64) -> Value {
 }
 
 fn order_of(cart: &Value) -> Value {
-    json!({ "lines": cart["lines"], "cart": cart["version"] })
+    json!({ "lines": lines_of(cart), "cart": cart["version"] })
 }
 
 async fn put(shop: &Shop, lines: &Value) -> Reply {

@@ -83,6 +83,7 @@ mod sample_events;
 mod search;
 mod shipments;
 mod shipping;
+mod shop_front;
 mod state;
 mod strangers;
 mod tax_engine;

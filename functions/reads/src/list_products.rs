@@ -1,25 +1,28 @@
-//! `GET /products?category=`: the products of a category, or of all.
+//! `GET /products?category=`: the products of a category, or of all. `GET /products?ids=`: some products.
 
-use http_api::{Answer, Example, Lifetime, List, ProductView, Route, Scope};
+use std::collections::HashMap;
+
+use http_api::{Answer, Example, IdsOr, Lifetime, ProductView, Route, Scope};
 use images::Urls;
 use key_schema::access::Access;
 use key_schema::cursor;
 use key_schema::entity::{Availability, Product};
-use key_schema::layout::{InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
+use key_schema::layout::{Consistency, InCategory, PRODUCTS_OF_CATEGORY, PRODUCTS_OF_SHOP};
 use key_schema::page::{Page, PageRequest};
 use key_schema::value::{Category, ProductId};
 use serde::Deserialize;
-use table::Reader;
+use table::{Budget, Reader};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
     .summary(
-        "The products of a category, sorted by product id; or all products, sorted by category and product id. \
-         `GET /search` sorts by price or name.",
+        "The products of a category, sorted by product id; all products, sorted by category and product id; or up to 100 \
+         products by their ids. `GET /search` sorts by price or name.",
     )
     .shared(Lifetime::List)
     .limit(40, 80)
     .access(&[Access::query(PRODUCTS_OF_CATEGORY), Access::query(PRODUCTS_OF_SHOP)])
+    .access(catalogue::READ_PRODUCTS)
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 
 /// The number of categories to read at once.
@@ -39,16 +42,31 @@ pub struct OfCategory {
     available: bool,
 }
 
-pub async fn handle((table, urls): (Reader, Urls), List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
-    let page = if filter.available {
-        available(&table, filter.category.as_ref(), page).await?
-    } else {
-        read(&table, filter.category.as_ref(), &page).await?
+pub async fn handle(
+    (table, urls): (Reader, Urls),
+    wanted: IdsOr<ProductId, OfCategory>,
+    budget: Budget,
+) -> Answer<Page<ProductView>> {
+    let page = match wanted {
+        IdsOr::Ids(ids) => Page { items: of_ids(&table, &ids, budget).await?, next: None },
+        IdsOr::List(OfCategory { category, available: true }, page) => {
+            available(&table, category.as_ref(), page).await?
+        }
+        IdsOr::List(OfCategory { category, .. }, page) => read(&table, category.as_ref(), &page).await?,
     };
     Ok(page.map(|product| {
         let images = urls.of(&product);
         ProductView::from(product).with_images(images)
     }))
+}
+
+/// The listed products with these ids, in this order. Takes one request.
+async fn of_ids(table: &Reader, ids: &[ProductId], budget: Budget) -> Answer<Vec<Product>> {
+    let keys = ids.iter().map(Product::key_of).collect();
+    let found: Vec<Product> = table.batch(keys, Consistency::Eventual, budget).await?;
+    let listed = found.into_iter().filter(|product| product.listed);
+    let mut listed: HashMap<_, _> = listed.map(|product| (product.product_id.clone(), product)).collect();
+    Ok(ids.iter().filter_map(|id| listed.remove(id)).collect())
 }
 
 async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -> Answer<Page<Product>> {

@@ -1,10 +1,12 @@
 //! `PUT /customers/{customerId}/cart`: replaces the cart of a customer.
 
+use std::collections::HashMap;
+
 use http_api::{Answer, CartView, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
+use images::Urls;
 use key_schema::access::Access;
-use key_schema::entity::{Cart, CartLine, Stock};
-use key_schema::layout::Consistency;
-use key_schema::value::{CartVersion, CustomerId, ProductId, Timestamp, repeated};
+use key_schema::entity::{Cart, CartLine, Product};
+use key_schema::value::{CartVersion, CustomerId, ProductId, Quantity, Timestamp, repeated};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Deserialize;
 use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
@@ -15,11 +17,12 @@ use crate::carts::is_gone;
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
     .summary("Replace the cart of a customer.")
     .refuses(&[Kind::NotFound, Kind::CustomerErased])
-    .access(&[Access::exists::<Stock>(), Access::put::<Cart>()])
+    .access(catalogue::READ_PRODUCTS)
+    .access(&[Access::batch_get::<Cart>(), Access::put::<Cart>()])
     .example(Example::at("09:42:00").path("ada").body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}]}"#));
 
-/// The most lines of a cart: one BatchGetItem reads at most 100 products.
-const MOST_LINES: usize = 100;
+/// The most lines of a cart: one BatchGetItem reads at most 100 items, the products and the cart that is replaced.
+const MOST_LINES: usize = 99;
 
 /// The time for which a cart is kept after its last write: 30 days.
 const LIFETIME_SECONDS: i64 = 30 * 24 * 60 * 60;
@@ -28,9 +31,19 @@ const LIFETIME_SECONDS: i64 = 30 * 24 * 60 * 60;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCart {
-    /// Up to 100 lines, each for a different product.
-    #[schema(max_items = 100)]
-    lines: Vec<CartLine>,
+    /// Up to 99 lines, each for a different product.
+    #[schema(max_items = 99)]
+    lines: Vec<NewCartLine>,
+}
+
+/// One line of a new cart.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NewCartLine {
+    /// The product.
+    product_id: ProductId,
+    /// The number of units.
+    quantity: Quantity,
 }
 
 /// Writes carts, each version once.
@@ -46,12 +59,13 @@ impl FromEnvironment for Carts {
 
 /// If `If-Match` names a version, only a cart with that version is replaced. A shop front that sends several PUTs, or
 /// whose customer has several devices, should send the `ETag` of the cart that it shows. Then a late PUT does not
-/// replace a newer cart. A cart reserves no stock and fixes no price.
+/// replace a newer cart. A cart reserves no stock and fixes no price. A product that was in the cart before keeps the offer
+/// of the time when it was added.
 ///
 /// An erased customer has an item that no cart replaces. So no cart is written after the erasure, and no request is needed
 /// that reads the profile.
 pub async fn handle(
-    (table, carts): (Reader, Carts),
+    (table, carts, urls): (Reader, Carts, Urls),
     OwnCustomer(customer_id): OwnCustomer,
     if_match: Option<IfMatch>,
     Json(NewCart { lines }): Json<NewCart>,
@@ -60,10 +74,19 @@ pub async fn handle(
     if lines.len() > MOST_LINES {
         return Err(Problem::new(Kind::TooLarge, format!("A cart holds at most {MOST_LINES} lines.")));
     }
-    check_products(&table, &lines, budget).await?;
+    let ids = || lines.iter().map(|line| &line.product_id);
+    if let Some(at) = repeated(ids()) {
+        let detail = format!("lines[{at}].productId is also in an earlier line: add up the quantities");
+        return Err(Problem::new(Kind::Validation, detail));
+    }
+    let key = Cart::key_of(&customer_id);
+    let (products, before) = catalogue::products(&table, ids(), Some(key), budget).await?;
+    let lines = with_offers(lines, &products, before.filter(|cart| !cart.is_absent(Timestamp::now())))?;
 
     let cart = carts.put(&customer_id, lines, if_match.as_ref(), budget).await?;
-    Ok(Versioned::new(cart.version, cart.into()))
+    let version = cart.version;
+    let view = CartView::new(cart, products, |product| urls.thumbnail(product));
+    Ok(Versioned::new(version, view.ok_or(Error::Inconsistent("the cart has other lines than were written"))?))
 }
 
 impl Carts {
@@ -121,25 +144,20 @@ fn is_kept(now: Timestamp) -> Result<Condition, Error> {
     Condition::new("#expiresAt > :now").value(":now", now.as_second())
 }
 
-/// Refuses lines for products that do not exist, and more than one line for the same product.
-async fn check_products(table: &Reader, lines: &[CartLine], budget: Budget) -> Answer<()> {
-    if let Some(at) = repeated(lines.iter().map(|line| &line.product_id)) {
-        let detail = format!("lines[{at}].productId is also in an earlier line: add up the quantities");
-        return Err(Problem::new(Kind::Validation, detail));
-    }
-    // The shop never deletes products, so one found by the cheap read exists. Only the others are read again.
-    let mut unknown: Vec<&ProductId> = lines.iter().map(|line| &line.product_id).collect();
-    for consistency in [Consistency::Eventual, Consistency::Strong] {
-        // Product and stock exist together. The stock is cheap to read; the product may have a long description.
-        let keys = unknown.iter().copied().map(Stock::key_of).collect();
-        let known = table.existing(keys, consistency, budget).await?;
-        unknown.retain(|id| !known.contains(&Stock::key_of(id)));
-    }
-    match unknown.first() {
-        Some(id) => {
-            let at = lines.iter().position(|line| line.product_id == **id).unwrap_or_default();
-            Err(Problem::not_found("product").with("line", at).with("productId", id))
-        }
-        None => Ok(()),
-    }
+/// The lines, each with the offer when its product was added: to the cart before, or now. Refuses a product that does not
+/// exist.
+fn with_offers(
+    lines: Vec<NewCartLine>,
+    products: &HashMap<ProductId, Product>,
+    before: Option<Cart>,
+) -> Answer<Vec<CartLine>> {
+    let before = before.into_iter().flat_map(|cart| cart.lines);
+    let mut added: HashMap<_, _> = before.map(|line| (line.product_id, line.when_added)).collect();
+    let lines = lines.into_iter().enumerate().map(|(at, NewCartLine { product_id, quantity })| {
+        let unknown = || Problem::not_found("product").with("line", at).with("productId", &product_id);
+        let now = products.get(&product_id).ok_or_else(unknown)?.offer();
+        let when_added = added.remove(&product_id).unwrap_or(now);
+        Ok(CartLine { product_id, quantity, when_added })
+    });
+    lines.collect()
 }

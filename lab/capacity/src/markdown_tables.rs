@@ -27,7 +27,7 @@ pub const LARGE: SampleSizes = SampleSizes {
     lines: 40,
     gift_cards: 4,
     discount: true,
-    cart_lines: 100,
+    cart_lines: 99,
     listed: 40,
     cells: 32,
     batch: Batch { customers: 50, products: 48, days: 1 },

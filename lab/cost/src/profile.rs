@@ -127,7 +127,7 @@ impl Profile {
             ("sizes.id_bytes", whole(sizes.id_bytes), 1..=64),
             ("sizes.name_bytes", whole(sizes.name_bytes), 1..=800),
             ("sizes.description_bytes", whole(sizes.description_bytes), 0..=20_000),
-            ("sizes.cart_lines", whole(sizes.cart_lines), 0..=100),
+            ("sizes.cart_lines", whole(sizes.cart_lines), 0..=99),
             ("sizes.items_per_page", whole(sizes.items_per_page.into()), 0..=100),
             ("kept.order_months", kept.order_months, 0..=1_200),
             ("kept.customers", kept.customers, 0..=1_000_000_000_000),

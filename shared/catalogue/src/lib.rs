@@ -1,4 +1,4 @@
-//! The catalogue: the numbers of products in its categories, and the long descriptions of products.
+//! The catalogue: the numbers of products in its categories, the long descriptions of products, and the products of a cart.
 //!
 //! The transaction that writes a product also changes the number of its category. So the numbers are exact at every moment,
 //! whatever is repeated, interrupted or done at once. Only listed products are counted.
@@ -12,9 +12,11 @@
 
 mod availability;
 mod description;
+mod products;
 
 pub use availability::FewLeft;
 pub use description::{Described, SNAPSHOT_OF_DESCRIPTION, describe, described};
+pub use products::{READ_PRODUCTS, products};
 
 use key_schema::access::Access;
 use key_schema::entity::{CategoryCount, Product, ProductDescription};

@@ -80,6 +80,13 @@ impl Description {
         self.reads_text()
     }
 
+    /// Adds the parameter `ids` of the query string.
+    #[must_use]
+    pub(crate) fn ids(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::ids());
+        self.reads_text()
+    }
+
     /// Adds the problem of a part in which a client may have put a payment card number.
     fn reads_text(mut self) -> Self {
         if !self.problems.contains(&Kind::CardNumber) {

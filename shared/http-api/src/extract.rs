@@ -207,6 +207,29 @@ impl<Filter: DeserializeOwned + IntoParams> FromRequest for List<Filter> {
     }
 }
 
+/// The query string of a list that also answers items by their ids: either `ids` and no other parameter, or a filter and a
+/// page.
+#[derive(Clone, Debug)]
+pub enum IdsOr<Id, Filter> {
+    /// From 1 to 100 ids, each once, in the order of the request.
+    Ids(Vec<Id>),
+    List(Filter, PageRequest),
+}
+
+impl<Id, Filter> FromRequest for IdsOr<Id, Filter>
+where
+    Id: FromStr<Err = Invalid> + PartialEq,
+    Filter: DeserializeOwned + IntoParams,
+{
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        request.ids_or_list()
+    }
+
+    fn describe(description: Description) -> Description {
+        description.query::<Filter>().query::<Paging>().ids()
+    }
+}
+
 /// As an argument: the body, a JSON object. Every type of a body has `deny_unknown_fields`, so unknown fields are
 /// refused. As a success: 200 with this body.
 #[derive(Clone, Debug)]

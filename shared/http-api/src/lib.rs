@@ -46,8 +46,8 @@ pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
 pub use extract::{
-    CustomerOrGuest, FromRequest, GuestOfPath, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path, PathParameter,
-    Query, SignedBody,
+    CustomerOrGuest, FromRequest, GuestOfPath, IdsOr, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path,
+    PathParameter, Query, SignedBody,
 };
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
@@ -67,10 +67,10 @@ pub use respond::{
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    AddressesView, AllowanceView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView, CustomerView,
-    DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView,
-    ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView,
-    OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
-    ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
-    ShippingView, StatusCountView, TaxesView,
+    AddressesView, AllowanceView, CartLineView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView,
+    CustomerView, DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView,
+    GuestView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView,
+    OrderView, OverviewView, PastOfferView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView,
+    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView,
+    ReturnView, SearchView, ShipmentView, ShippingView, StatusCountView, StoredCartView, TaxesView,
 };

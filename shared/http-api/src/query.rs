@@ -1,6 +1,7 @@
 //! Strict reading of query strings: unknown parameters are refused.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use key_schema::page::PageRequest;
 use key_schema::value::Invalid;
@@ -35,7 +36,15 @@ impl From<Paging> for PageRequest {
 }
 
 /// The names of the paging parameters.
-const PAGING: &[&str] = &["limit", "cursor"];
+pub(crate) const PAGING: &[&str] = &["limit", "cursor"];
+
+/// The names of the parameters, besides the filter, of a list that also answers items by their ids.
+pub(crate) const PAGING_OR_IDS: &[&str] = &["limit", "cursor", IDS];
+
+const IDS: &str = "ids";
+
+/// The most ids of a request: those of a BatchGetItem.
+pub(crate) const MOST_IDS: usize = 100;
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
@@ -61,11 +70,36 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
     T::deserialize(Parameters { pairs: form_urlencoded::parse(query.as_bytes()).collect(), besides: &[] })
 }
 
-/// Reads the query string of a list: the filter and the paging. A parameter that belongs to neither is refused.
-pub(crate) fn read_list<Filter: DeserializeOwned>(query: &str) -> Result<(Filter, Paging), Error> {
+/// The ids of a query string that asks for items by their ids, each once. `None` if the query string has no `ids`. Any other
+/// parameter beside them is refused.
+pub(crate) fn read_ids<Id: FromStr<Err = Invalid> + PartialEq>(query: &str) -> Result<Option<Vec<Id>>, Error> {
+    let parameters: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
+    let Some((_, value)) = parameters.iter().find(|(name, _)| name == IDS) else { return Ok(None) };
+    if parameters.len() > 1 {
+        return Err(Error::custom(format!("`{IDS}` has no parameter beside it, and is not repeated")));
+    }
+    if value.split(',').count() > MOST_IDS {
+        return Err(Error::custom(format!("`{IDS}` has at most {MOST_IDS} ids")));
+    }
+    let mut ids = Vec::new();
+    for id in value.split(',') {
+        let id = id.parse().map_err(|error| Error::custom(format!("`{IDS}`: {error}")))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(Some(ids))
+}
+
+/// Reads the query string of a list: the filter and the paging. A parameter that belongs to neither is refused. `besides` are
+/// the names of all parameters that are not of the filter.
+pub(crate) fn read_list<Filter: DeserializeOwned>(
+    query: &str,
+    besides: &'static [&'static str],
+) -> Result<(Filter, Paging), Error> {
     let (paging, filter) =
         form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| PAGING.contains(&name.as_ref()));
-    let filter = Filter::deserialize(Parameters { pairs: filter, besides: PAGING })?;
+    let filter = Filter::deserialize(Parameters { pairs: filter, besides })?;
     Ok((filter, Paging::deserialize(Parameters { pairs: paging, besides: &[] })?))
 }
 

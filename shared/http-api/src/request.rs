@@ -12,6 +12,7 @@ use lambda_http::RequestExt as _;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
+use crate::extract::IdsOr;
 use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, entity_tag, event, json, prefer, query};
 
 /// The greatest length of a body. The largest valid one, an order of 40 lines, has 6 KB.
@@ -54,7 +55,26 @@ impl Request {
 
     /// The query string of a list: a filter and a page. A parameter that belongs to neither is refused.
     pub(crate) fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
-        let (filter, paging) = query::read_list(self.query_string()?).map_err(invalid_query)?;
+        self.list_with(query::PAGING)
+    }
+
+    /// The ids in a query string that asks for items by their ids; otherwise the query string of a list.
+    pub(crate) fn ids_or_list<Id, Filter>(&self) -> Result<IdsOr<Id, Filter>, Problem>
+    where
+        Id: FromStr<Err = Invalid> + PartialEq,
+        Filter: DeserializeOwned,
+    {
+        match query::read_ids(self.query_string()?).map_err(invalid_query)? {
+            Some(ids) => Ok(IdsOr::Ids(ids)),
+            None => self.list_with(query::PAGING_OR_IDS).map(|(filter, page)| IdsOr::List(filter, page)),
+        }
+    }
+
+    fn list_with<Filter: DeserializeOwned>(
+        &self,
+        besides: &'static [&'static str],
+    ) -> Result<(Filter, PageRequest), Problem> {
+        let (filter, paging) = query::read_list(self.query_string()?, besides).map_err(invalid_query)?;
         Ok((filter, paging.into()))
     }
 

@@ -27,7 +27,15 @@ impl FromEnvironment for Urls {
 impl Urls {
     /// The images of a product, each with its URL.
     pub fn of(&self, product: &Product) -> Vec<(ProductImage, String)> {
-        let url = |image: &ProductImage| format!("{}/{}", self.base, key::of(&product.product_id, &image.image_id));
-        product.images.iter().map(|image| (image.clone(), url(image))).collect()
+        product.images.iter().map(|image| self.with_url(product, image)).collect()
+    }
+
+    /// The first image of a product, with its URL.
+    pub fn thumbnail(&self, product: &Product) -> Option<(ProductImage, String)> {
+        product.images.first().map(|image| self.with_url(product, image))
+    }
+
+    fn with_url(&self, product: &Product, image: &ProductImage) -> (ProductImage, String) {
+        (image.clone(), format!("{}/{}", self.base, key::of(&product.product_id, &image.image_id)))
     }
 }

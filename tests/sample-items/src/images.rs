@@ -178,10 +178,12 @@ impl<'a> Parts<'a> {
             guests: Vec::new(),
         };
         let quantity = Quantity::try_from(i64::from(number(revision)))?;
-        let lines = (0..self.sizes.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });
+        let (product_id, when_added) = (self.product.clone(), self.product(revision)?.0.offer());
+        let line = CartLine { product_id, quantity, when_added };
+        let lines = vec![line; usize::try_from(self.sizes.cart_lines).unwrap_or_default()];
         let cart = Cart {
             customer_id: customer_id(),
-            lines: lines.collect(),
+            lines,
             updated_at: self.at,
             version: 8_007_199_254_740_991,
             expires_at: self.at.as_second(),

@@ -23,7 +23,7 @@ pub struct SampleSizes {
     pub gift_cards: u32,
     /// Whether an order has a discount code.
     pub discount: bool,
-    /// Lines of a cart: 0 to 100.
+    /// Lines of a cart: 0 to 99.
     pub cart_lines: u32,
     /// Items on a page of a list: 0 to 100.
     pub listed: u8,

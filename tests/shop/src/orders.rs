@@ -12,6 +12,12 @@ pub fn invoice_id(order: &Value) -> &str {
     order["invoice"]["invoiceId"].as_str().expect("an order with its invoice")
 }
 
+/// The lines of a cart as requests have them.
+pub fn lines_of(cart: &Value) -> Value {
+    let line = |line: &Value| json!({ "productId": line["productId"], "quantity": line["quantity"] });
+    cart["lines"].as_array().expect("lines").iter().map(line).collect()
+}
+
 /// A basket of units of one product, as an order, a cart, a cancellation and a return have it.
 pub fn basket(product: impl Into<Value>, quantity: impl Into<Value>) -> Value {
     json!({ "lines": [{ "productId": product.into(), "quantity": quantity.into() }] })

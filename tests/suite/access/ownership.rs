@@ -38,7 +38,8 @@ const IN_PATHS: [(&str, Named); 9] = [
 ];
 
 /// Every parameter of a query string.
-const IN_QUERIES: [(&str, Named); 12] = [
+const IN_QUERIES: [(&str, Named); 13] = [
+    ("ids", Named::OfEverybody),
     ("email", Named::OfACustomer),
     ("username", Named::OfACustomer),
     ("q", Named::Nothing),

@@ -135,6 +135,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     admin.post("/discounts", fixed).await.expect(201);
     ada.get("/discounts/FIXED").await.expect(200);
     spread(shop, ada).await;
+    carted(shop, ada).await;
 
     let of = |quantity: u64| basket("spread", quantity);
     let with = |field: &str, value: Value| {
@@ -221,6 +222,18 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     ada.get("/products?category=things").await.expect(200);
     ada.post("/orders", "recalled", basket("variant", 1)).await.problem(Kind::ProductRecalled);
     several_codes(shop, ada).await;
+}
+
+/// A cart with an image, and with a product that was sold out and not listed, and costs more now.
+async fn carted(shop: &Shop, ada: &mut Witness) {
+    shop.create("gone", json!({ "stock": 0, "listed": false })).await;
+    let lines = ["gone", "spread"].map(|id| json!({ "productId": id, "quantity": 1 }));
+    let cart = json!({ "lines": lines });
+    ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart)).await.expect(200);
+    ada.get("/customers/ada/export").await.expect(200);
+    shop.set("p#gone", "p#gone", "availability", json!({ "S": "fewLeft" })).await;
+    shop.admin().patch("/products/gone", "*", json!({ "listed": true, "price": eur(5000) })).await.expect(200);
+    ada.get("/customers/ada/cart").await.expect(200);
 }
 
 /// An order with several codes, one of them of a category.

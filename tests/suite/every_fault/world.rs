@@ -350,7 +350,8 @@ pub fn timeless(items: &[Value]) -> State {
 
 /// A cart with a version that the cases know.
 fn cart_of_bob() -> Cart {
-    let line = CartLine { product_id: "thing".parse().expect("an id"), quantity: 3.try_into().expect("a quantity") };
+    let line = json!({ "productId": "thing", "quantity": 3, "whenAdded": { "price": eur(1000) } });
+    let line: CartLine = serde_json::from_value(line).expect("a line");
     let updated_at = Timestamp::now();
     let expires_at = updated_at.as_second() + 24 * 60 * 60;
     let customer_id = "bob".parse().expect("an id");

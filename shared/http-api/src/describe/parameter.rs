@@ -1,16 +1,28 @@
 //! The parameters of an operation, each with a schema that is as strict as the parser of its value, if possible.
 
-use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
+
+use crate::query::MOST_IDS;
 
 /// `*` or a list of entity tags.
 const ENTITY_TAGS: &str = "^(\\*|[ \\t,]*(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*((W/)?\"[!#-~]*\")?)*)$";
 
 /// A path parameter: an id or a code. All have the same pattern.
 pub(super) fn path(name: &str) -> Parameter {
-    let id = text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"));
-    ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True).schema(Some(id)).build()
+    let builder = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
+    builder.schema(Some(id())).build()
+}
+
+/// The ids of the items to answer, in the query string.
+pub(super) fn ids() -> Parameter {
+    let what = "The ids of the items, separated by commas, with no other parameter beside them. The items are answered in this \
+                order. Those that a list would not have are left out.";
+    let ids = ArrayBuilder::new().items(id()).min_items(Some(1)).max_items(Some(MOST_IDS));
+    let builder = ParameterBuilder::new().name("ids").parameter_in(ParameterIn::Query).required(Required::False);
+    let builder = builder.description(Some(what)).style(Some(ParameterStyle::Form)).explode(Some(false));
+    builder.schema(Some(ids)).build()
 }
 
 /// A parameter of the query string. The schema that utoipa derives from an `Option` allows null, but a parameter is
@@ -72,6 +84,10 @@ fn header(name: &str, required: bool, what: &str, pattern: &str) -> Parameter {
         .description(Some(what))
         .schema(Some(text().pattern(Some(pattern))))
         .build()
+}
+
+fn id() -> ObjectBuilder {
+    text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"))
 }
 
 fn text() -> ObjectBuilder {

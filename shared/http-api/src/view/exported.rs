@@ -2,7 +2,7 @@ use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Guest
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{AddressesView, CartView, CustomerView, FlagView, GuestView, OrderView};
+use super::{AddressesView, CustomerView, FlagView, GuestView, OrderView, StoredCartView};
 
 /// An item of the export of a customer: either the profile with the address book and the cart, or an
 /// order with its flag. In the export of a guest, the first item has the guest, beside the newest order.
@@ -13,7 +13,7 @@ pub struct ExportedView {
     customer: Option<CustomerView>,
     guest: Option<GuestView>,
     addresses: Option<AddressesView>,
-    cart: Option<CartView>,
+    cart: Option<StoredCartView>,
     order: Option<Box<OrderView>>,
     /// The mark by which staff see the order. Customers see it here alone, because the text may be about them.
     flag: Option<FlagView>,
@@ -30,7 +30,7 @@ impl ExportedView {
         Self {
             customer: Some(CustomerView::new(customer, stats)),
             addresses: addresses.map(AddressesView::from),
-            cart: cart.map(CartView::from),
+            cart: cart.map(StoredCartView::from),
             ..Self::default()
         }
     }

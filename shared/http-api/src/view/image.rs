@@ -33,14 +33,18 @@ pub struct ImagesView {
     pub images: Vec<ImageView>,
 }
 
+impl ImageView {
+    /// An image with its URL.
+    pub fn new((image, url): (ProductImage, String)) -> Self {
+        let ProductImage { image_id, alt, width, height } = image;
+        Self { image_id, url, alt, width, height }
+    }
+}
+
 impl ImagesView {
     /// These images, each with its URL.
     pub fn new(images: Vec<(ProductImage, String)>) -> Self {
-        let view = |(image, url)| {
-            let ProductImage { image_id, alt, width, height } = image;
-            ImageView { image_id, url, alt, width, height }
-        };
-        Self { images: images.into_iter().map(view).collect() }
+        Self { images: images.into_iter().map(ImageView::new).collect() }
     }
 }
 

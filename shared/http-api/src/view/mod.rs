@@ -25,7 +25,7 @@ mod shipping;
 mod taxes;
 
 pub use address::AddressesView;
-pub use cart::CartView;
+pub use cart::{CartLineView, CartView, PastOfferView, StoredCartView};
 pub use category::CategoryView;
 pub use customer::{CustomerStatsView, CustomerView};
 pub use day_totals::{DayTotalsView, StatusCountView};

@@ -5,6 +5,8 @@ use utoipa::ToSchema;
 
 use crate::value::{CartVersion, CustomerId, ProductId, Quantity, Timestamp};
 
+use super::Offer;
+
 /// A customer's cart. It expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,12 +31,15 @@ const NEVER: i64 = 253_402_300_799;
 
 /// One line of a cart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = StoredCartLine)]
 pub struct CartLine {
     /// The product.
     pub product_id: ProductId,
     /// The number of units.
     pub quantity: Quantity,
+    /// The offer when the product was put into the cart. It stays while carts with the product replace each other.
+    pub when_added: Offer,
 }
 
 impl Cart {

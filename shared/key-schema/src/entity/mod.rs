@@ -66,7 +66,7 @@ pub use parked_counts::{FoldLease, ParkedCounts};
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
 pub use placement::is_recent;
-pub use product::{Product, ProductImage, ProductStats, ViewMark, ViewShard};
+pub use product::{Offer, Product, ProductImage, ProductStats, ViewMark, ViewShard};
 pub use product_description::ProductDescription;
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;

@@ -77,6 +77,20 @@ impl From<ImageId> for ProductImage {
     }
 }
 
+/// What a product's offer was at some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Offer {
+    /// The price of one unit.
+    pub price: Money,
+    /// Whether the product could be bought.
+    #[serde(default, skip_serializing_if = "is_in_stock")]
+    pub availability: Availability,
+    /// Whether lists had the product.
+    #[serde(default = "listed", skip_serializing_if = "is_listed")]
+    pub listed: bool,
+}
+
 /// A product is listed unless its item says otherwise.
 const fn listed() -> bool {
     true
@@ -113,6 +127,12 @@ impl Product {
             availability_changes: 0,
             version: 1,
         }
+    }
+
+    /// The offer now.
+    pub const fn offer(&self) -> Offer {
+        let Self { price, availability, listed, .. } = *self;
+        Offer { price, availability, listed }
     }
 
     /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. `None` if it is not listed.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use fastrand::Rng;
+use shop::orders::lines_of;
 
 use super::world::{Ask, PRODUCTS, World};
 use crate::prelude::*;
@@ -293,7 +294,7 @@ impl Shopper {
         let cart = basket(format!("p{}", self.random.usize(..PRODUCTS)), self.random.u8(1..9));
         self.ask(world, Method::PUT, &path, &[], Some(cart.clone()), &[200]).await?;
         let found = self.ask(world, Method::GET, &path, &[], None, &[200]).await?;
-        if found.body["lines"] != cart["lines"] {
+        if lines_of(&found.body) != cart["lines"] {
             world.complain(format!("the cart of {} has not what was put into it: {}", self.id, found.body));
         }
         Some(())

@@ -62,6 +62,7 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
         (format!("{product}/orders?limit=100"), "list-product-orders", "a page"),
         (format!("/products?category={}&{page}", shop.id("k", 0)), "list-products", "a page"),
         (format!("/products?{page}"), "list-products", "a page, of all products"),
+        (format!("/products?ids={}", shop.id("p", 0)), "list-products", "one by its id"),
         (format!("/categories?{page}"), "list-categories", "a page"),
         ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
         (format!("/totals?from={today}&to={end}"), "list-totals", "of days with orders"),

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::entity::{
-    CardPayment, CartLine, Dispute, Held, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Sums,
-    Transfer,
+    Availability, CardPayment, CartLine, Dispute, Held, Offer, OrderStatus, Payment, PaymentStatus, Progress,
+    ProviderPayment, Sums, Transfer,
 };
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
@@ -111,8 +111,20 @@ pub(super) fn any_payment_status() -> impl Strategy<Value = PaymentStatus> {
 }
 
 pub(super) fn any_cart_line() -> impl Strategy<Value = CartLine> {
-    (any_id(), 1..=10_000_i64)
-        .prop_map(|(product_id, quantity)| CartLine { product_id, quantity: quantity.try_into().expect("a quantity") })
+    (any_id(), 1..=10_000_i64, any_offer()).prop_map(|(product_id, quantity, when_added)| CartLine {
+        product_id,
+        quantity: quantity.try_into().expect("a quantity"),
+        when_added,
+    })
+}
+
+fn any_offer() -> impl Strategy<Value = Offer> {
+    let availability = select(vec![Availability::InStock, Availability::FewLeft, Availability::SoldOut]);
+    (any_money(), availability, any::<bool>()).prop_map(|(price, availability, listed)| Offer {
+        price,
+        availability,
+        listed,
+    })
 }
 
 /// The number of a shard, or a number of shards. Often one of a few, so that equal ones occur. There are at most 255 shards,

@@ -241,7 +241,11 @@ fn an_order_of_a_cart_empties_the_cart_and_has_its_lines() {
     let order = crate::NewOrder { cart: Some(cart), ..request.basket.order().clone() };
     let request = OrderRequest { basket: Basket::try_from(order).expect("a basket"), ..request };
     let lines = request.basket.order().lines.iter();
-    let lines = lines.map(|line| CartLine { product_id: line.product_id.clone(), quantity: line.quantity }).collect();
+    let lines = lines.map(|line| {
+        let when_added = items.products[&line.product_id].offer();
+        CartLine { product_id: line.product_id.clone(), quantity: line.quantity, when_added }
+    });
+    let lines = lines.collect();
     let (customer_id, updated_at) = (request.customer.clone(), now());
     let whole = Cart { customer_id, lines, updated_at, version: 7, expires_at: i64::MAX, erased_at: None };
     let writes = |cart: Option<Cart>| {
