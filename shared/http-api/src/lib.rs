@@ -69,8 +69,8 @@ pub use serve::{serve, start};
 pub use view::{
     AddressesView, AllowanceView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView, CustomerView,
     DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView, GuestView,
-    ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView,
-    OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView, PriceRangeView, ProductCountsView,
-    ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView, ReturnView, SearchView, ShipmentView,
-    ShippingView, StatusCountView, TaxesView,
+    ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderLineView,
+    OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView,
+    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView,
+    ReturnView, SearchView, ShipmentView, ShippingView, StatusCountView, TaxesView,
 };

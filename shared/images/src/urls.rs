@@ -1,6 +1,7 @@
 //! The URLs at which everybody sees the images.
 
-use key_schema::entity::{Product, ProductImage};
+use key_schema::entity::{ImageUrls, Product, ProductImage};
+use key_schema::value::{ImageId, ProductId};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use objects::bucket_url;
 
@@ -27,7 +28,12 @@ impl FromEnvironment for Urls {
 impl Urls {
     /// The images of a product, each with its URL.
     pub fn of(&self, product: &Product) -> Vec<(ProductImage, String)> {
-        let url = |image: &ProductImage| format!("{}/{}", self.base, key::of(&product.product_id, &image.image_id));
-        product.images.iter().map(|image| (image.clone(), url(image))).collect()
+        product.images.iter().map(|image| (image.clone(), self.url(&product.product_id, &image.image_id))).collect()
+    }
+}
+
+impl ImageUrls for Urls {
+    fn url(&self, product: &ProductId, image: &ImageId) -> String {
+        format!("{}/{}", self.base, key::of(product, image))
     }
 }

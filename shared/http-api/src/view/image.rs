@@ -25,6 +25,14 @@ pub struct ImageView {
     pub height: Option<Pixels>,
 }
 
+impl ImageView {
+    /// An image with its URL.
+    pub fn new(image: ProductImage, url: String) -> Self {
+        let ProductImage { image_id, alt, width, height } = image;
+        Self { image_id, url, alt, width, height }
+    }
+}
+
 /// The images of a product, in the order that staff chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,11 +44,7 @@ pub struct ImagesView {
 impl ImagesView {
     /// These images, each with its URL.
     pub fn new(images: Vec<(ProductImage, String)>) -> Self {
-        let view = |(image, url)| {
-            let ProductImage { image_id, alt, width, height } = image;
-            ImageView { image_id, url, alt, width, height }
-        };
-        Self { images: images.into_iter().map(view).collect() }
+        Self { images: images.into_iter().map(|(image, url)| ImageView::new(image, url)).collect() }
     }
 }
 
