@@ -242,7 +242,7 @@ o#ORDER o#ORDER credits [{"productId":"tea","units":1,"gross":500,"amount":400}]
 o#ORDER o#ORDER returning [{"productId":"tea","quantity":3}]
   order ORDER: 3 tea are credited or in open returns, of 2
   order ORDER: the units in open returns are {}
-o#ORDER o#ORDER returnCount 1
+o#ORDER o#ORDER returnStatuses ["requested"]
   order ORDER: it is incomplete: 1 lines of 1, lacks ["returns"]
 g#CARD o#ORDER returned 100
   gift card CARD: 100 taken from its balance

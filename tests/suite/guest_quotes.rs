@@ -142,7 +142,8 @@ async fn a_wrong_question_is_refused_and_writes_nothing() {
     ];
     let of_codes = codes.iter().map(|(wrong, kind)| (DISCOUNTED, wrong, *kind));
     let of_plain = codes.iter().map(|(wrong, _)| (PLAIN, wrong, Kind::Validation));
-    let of_both = [PLAIN, DISCOUNTED].into_iter().flat_map(|path| wrong.iter().map(move |(wrong, kind)| (path, wrong, *kind)));
+    let of_both =
+        [PLAIN, DISCOUNTED].into_iter().flat_map(|path| wrong.iter().map(move |(wrong, kind)| (path, wrong, *kind)));
     for (path, wrong, kind) in of_codes.chain(of_plain).chain(of_both) {
         let refused = shop.nobody().post(path, wrong.clone()).await;
         assert!((400..500).contains(&refused.status), "{wrong}");

@@ -55,6 +55,7 @@ mod new_route;
 mod newer_release;
 mod open_units;
 mod order_events;
+mod order_history;
 mod order_of_parts;
 mod outcomes;
 mod paging;

@@ -2,6 +2,7 @@
 
 use futures_util::future::try_join_all;
 use http_api::{Answer, CustomerOrGuest, Example, ExportedView, List, Problem, Route, Scope, Unfiltered};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::entity::Order;
 use key_schema::layout::{CUSTOMER_BY_ID, InCustomer, ORDER_BY_ID, PROFILE_AND_ORDERS, ProfileOrOrder};
@@ -25,13 +26,13 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Sho
     ])
     .example(Example::at("09:58:40").path("ada").query("limit=10"));
 
-/// The most items of a page, whatever `limit` says. An order with 40 lines and 20 returns is 100 KB, and an answer of
-/// Lambda may have 6 MB.
-const MOST: u8 = 25;
+/// The most items of a page, whatever `limit` says. An order with 40 lines, each with the longest attributes, is
+/// 740 KB, and an answer of Lambda may have 6 MB.
+const MOST: u8 = 8;
 
 /// The profile is read on each page, so a page after an erasure has nothing.
 pub async fn handle(
-    table: Reader,
+    (table, urls): (Reader, Urls),
     of: CustomerOrGuest,
     List(Unfiltered {}, page): List<Unfiltered>,
     budget: Budget,
@@ -61,7 +62,7 @@ pub async fn handle(
         exported.push(ExportedView::profile(profile, stats, addresses, cart));
     }
     let orders = items.into_iter().filter_map(|item| match item {
-        ProfileOrOrder::Order(order) => Some(whole(&table, order, budget)),
+        ProfileOrOrder::Order(order) => Some(whole(&table, order, &urls, budget)),
         ProfileOrOrder::Customer(_) | ProfileOrOrder::Unknown => None,
     });
     exported.extend(try_join_all(orders).await?);
@@ -78,7 +79,9 @@ fn is_profile(item: &ProfileOrOrder) -> bool {
 }
 
 /// The order with everything that belongs to it.
-async fn whole(table: &Reader, order: Order, budget: Budget) -> Result<ExportedView, Error> {
+async fn whole(table: &Reader, order: Order, urls: &Urls, budget: Budget) -> Result<ExportedView, Error> {
     let whole = table.order(&order.order_id, budget).await?;
-    whole.map(ExportedView::order).ok_or(Error::Inconsistent("an order of the index is not in the table"))
+    whole
+        .map(|whole| ExportedView::order(whole, urls))
+        .ok_or(Error::Inconsistent("an order of the index is not in the table"))
 }

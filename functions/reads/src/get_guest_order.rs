@@ -1,6 +1,7 @@
 //! `GET /guests/{guestId}/orders/{orderId}`: one order of a guest.
 
 use http_api::{Answer, Example, Json, Kind, OrderStateView, OwnGuest, Path, Pollable, Route, Scope};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::layout::ORDER_BY_ID;
 use key_schema::value::OrderId;
@@ -20,10 +21,10 @@ pub const ROUTE: Route = Route::get("/guests/{guestId}/orders/{orderId}", Scope:
     );
 
 pub async fn handle(
-    table: Reader,
+    deps: (Reader, Urls),
     guest: OwnGuest,
     order: Path<OrderId>,
     budget: Budget,
 ) -> Answer<Pollable<Json<OrderStateView>>> {
-    get_order::handle(table, order, guest.caller()?, budget).await
+    get_order::handle(deps, order, guest.caller()?, budget).await
 }

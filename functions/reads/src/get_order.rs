@@ -1,6 +1,7 @@
 //! `GET /orders/{orderId}`: one order, which is placed, queued or rejected.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Pollable, Problem, Route, Scope};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::layout::{ORDER_BY_ID, OrderState};
 use key_schema::value::OrderId;
@@ -14,14 +15,14 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
     .example(Example::at("09:35:20").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 pub async fn handle(
-    table: Reader,
+    (table, urls): (Reader, Urls),
     Path(id): Path<OrderId>,
     caller: Caller,
     budget: Budget,
 ) -> Answer<Pollable<Json<OrderStateView>>> {
     match table.order_seen_by(&id, caller.customer(), budget).await? {
         Some(OrderState::Placed(order)) => {
-            let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order)));
+            let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order, &urls)));
             Ok(Pollable { answer: Json(view), is_final: true })
         }
         Some(OrderState::Queued(order)) => {

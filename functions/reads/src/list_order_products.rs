@@ -1,6 +1,7 @@
 //! `GET /orders/{orderId}/products`: the lines of an order.
 
 use http_api::{All, Answer, Caller, Example, Kind, OrderItemView, Path, Problem, Query, Route, Scope, Unfiltered};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::layout::{ORDER_BY_ID, PRODUCTS_OF_ORDER};
 use key_schema::value::OrderId;
@@ -17,7 +18,7 @@ pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop)
 
 /// All lines are in one page: the table has them by product id. Each line names the customer of its order.
 pub async fn handle(
-    table: Reader,
+    (table, urls): (Reader, Urls),
     Path(order): Path<OrderId>,
     Query(Unfiltered {}): Query<Unfiltered>,
     caller: Caller,
@@ -27,7 +28,7 @@ pub async fn handle(
     lines.sort_by_key(|line| line.position);
     match lines.first() {
         Some(line) if table.may_access(caller.customer(), &line.customer_id).await? => {
-            Ok(All(lines.into_iter().map(OrderItemView::from).collect()))
+            Ok(All(lines.into_iter().map(|line| OrderItemView::new(line, &urls)).collect()))
         }
         // It may be in the queue.
         _ => match owner::placed(&table, &order, &caller, budget).await {

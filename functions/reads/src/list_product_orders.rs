@@ -1,6 +1,7 @@
 //! `GET /products/{productId}/orders`: the order lines of a product, merged from the product's shards.
 
 use http_api::{Answer, Example, List, OrderItemView, Path, Route, Scope};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::layout::{ORDERS_OF_PRODUCT, in_shards};
 use key_schema::page::Page;
@@ -13,10 +14,10 @@ pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin
     .example(Example::at("09:40:00").path("espresso-cup").query("from=2026-01-01&limit=50"));
 
 pub async fn handle(
-    (table, Every(shards)): (Reader, Every<ProductShards>),
+    (table, Every(shards), urls): (Reader, Every<ProductShards>, Urls),
     Path(product): Path<ProductId>,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderItemView>> {
     let shards = in_shards(shards.0, |shard| ORDERS_OF_PRODUCT.ask((&product, &shard, &placed)));
-    Ok(table.merged(&shards, &page).await?.map(OrderItemView::from))
+    Ok(table.merged(&shards, &page).await?.map(|line| OrderItemView::new(line, &urls)))
 }

@@ -24,5 +24,5 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<All<ReturnView>> {
     let whole = owner::placed(&table, &id, &caller, budget).await?;
-    Ok(All(whole.returns.into_iter().map(ReturnView::from).collect()))
+    Ok(All(whole.returns.into_iter().map(|one| ReturnView::new(one, &whole.lines)).collect()))
 }

@@ -24,5 +24,5 @@ pub async fn handle(
     budget: Budget,
 ) -> Answer<All<ShipmentView>> {
     let whole = owner::placed(&table, &id, &caller, budget).await?;
-    Ok(All(whole.shipments.into_iter().map(ShipmentView::from).collect()))
+    Ok(All(whole.shipments.into_iter().map(|one| ShipmentView::new(one, &whole.lines)).collect()))
 }

@@ -1,6 +1,7 @@
 //! `POST /guests/{guestId}/orders/{orderId}/cancellation`: cancels an order of a guest, or some units of it.
 
 use http_api::{Answer, Example, Json, Kind, OptionalJson, OrderView, OwnGuest, Path, Replayable, Route, Scope};
+use images::Urls;
 use key_schema::value::OrderId;
 use ordering::Lifecycle;
 use table::Budget;
@@ -21,11 +22,11 @@ pub const ROUTE: Route = Route::post("/guests/{guestId}/orders/{orderId}/cancell
     );
 
 pub async fn handle(
-    orders: Lifecycle,
+    deps: (Lifecycle, Urls),
     guest: OwnGuest,
     order: Path<OrderId>,
     request: OptionalJson<CancelRequest>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
-    cancel_order::handle(orders, order, guest.caller()?, request, budget).await
+    cancel_order::handle(deps, order, guest.caller()?, request, budget).await
 }

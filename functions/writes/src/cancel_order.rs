@@ -1,6 +1,7 @@
 //! `POST /orders/{orderId}/cancellation`: cancels an order, or some units of it, and returns what they took.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Replayable, Route, Scope};
+use images::Urls;
 use key_schema::entity::CancellationCause;
 use key_schema::value::{Name, OrderId};
 use ordering::steps::{Cancel, Transition};
@@ -39,7 +40,7 @@ pub struct CancelRequest {
 }
 
 pub async fn handle(
-    orders: Lifecycle,
+    (orders, urls): (Lifecycle, Urls),
     Path(id): Path<OrderId>,
     caller: Caller,
     OptionalJson(CancelRequest { reason, lines }): OptionalJson<CancelRequest>,
@@ -55,5 +56,5 @@ pub async fn handle(
         Some(lines) => Transition::CancelUnits { lines, cancel },
     };
     let cancelled = orders.change(Target::OrderSeenBy(&id, caller.customer()), change, budget).await?;
-    changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order)))
+    changed::answer(cancelled, "order", |order| Ok(OrderView::seen_by(&caller, order, &urls)))
 }

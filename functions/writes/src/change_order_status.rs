@@ -1,6 +1,7 @@
 //! `POST /orders/{orderId}/status`: marks an order as being packed, shipped or delivered.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Replayable, Route, Scope};
+use images::Urls;
 use key_schema::entity::OrderStatus;
 use key_schema::value::OrderId;
 use ordering::steps::Transition;
@@ -26,7 +27,7 @@ pub struct NewStatus {
 
 /// `steps::advance` refuses every other status: payment and cancellation have routes of their own.
 pub async fn handle(
-    (orders, capture): (Lifecycle, CaptureWhen),
+    (orders, capture, urls): (Lifecycle, CaptureWhen, Urls),
     Path(id): Path<OrderId>,
     caller: Caller,
     Json(NewStatus { status }): Json<NewStatus>,
@@ -34,5 +35,5 @@ pub async fn handle(
 ) -> Answer<Replayable<Json<OrderView>>> {
     let advance = Transition::Advance { to: status, captures: capture == CaptureWhen::Shipped };
     let advanced = orders.change(Target::Order(&id), advance, budget).await?;
-    changed::answer(advanced, "order", |order| Ok(OrderView::seen_by(&caller, order)))
+    changed::answer(advanced, "order", |order| Ok(OrderView::seen_by(&caller, order, &urls)))
 }

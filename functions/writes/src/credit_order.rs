@@ -1,6 +1,7 @@
 //! `POST /orders/{orderId}/credits`: gives money back without units.
 
 use http_api::{Answer, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
+use images::Urls;
 use key_schema::value::{Charge, IdempotencyKey, Money, Name, OrderId};
 use ordering::steps::{AllowanceRequest, Transition};
 use ordering::{Lifecycle, Target};
@@ -35,7 +36,7 @@ pub struct NewCredit {
 }
 
 pub async fn handle(
-    orders: Lifecycle,
+    (orders, urls): (Lifecycle, Urls),
     Path(order): Path<OrderId>,
     key: IdempotencyKey,
     Json(NewCredit { amount, reason }): Json<NewCredit>,
@@ -47,5 +48,5 @@ pub async fn handle(
     }
     let request = Transition::Allow(AllowanceRequest { key: &key, amount, reason: &reason });
     let credited = orders.change(Target::Order(&order), request, budget).await?;
-    changed::answer(credited, "order", |whole| Ok(whole.into()))
+    changed::answer(credited, "order", |whole| Ok(OrderView::of_customer(whole, &urls)))
 }

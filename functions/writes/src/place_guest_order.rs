@@ -1,6 +1,7 @@
 //! `POST /guests/{guestId}/orders`: places an order of a guest.
 
 use http_api::{Answer, Example, Json, Kind, OwnGuest, Problem, Replayable, Route, Scope};
+use images::Urls;
 use key_schema::entity::NewAddress;
 use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money};
 use ordering::{
@@ -87,7 +88,7 @@ impl From<NewGuestOrder> for NewOrder {
 /// customers wait, and while there is no capacity, the guest is asked to come again. A shop that serves guests no more still
 /// answers the repetition of a request whose order it has placed.
 pub async fn handle(
-    (GuestOrders(orders), waiting_room, guests): (GuestOrders, WaitingRoom, Guests),
+    (GuestOrders(orders), waiting_room, guests, urls): (GuestOrders, WaitingRoom, Guests, Urls),
     guest: OwnGuest,
     key: IdempotencyKey,
     Json(order): Json<NewGuestOrder>,
@@ -105,8 +106,8 @@ pub async fn handle(
         orders.placed_before(&request, budget).await?
     };
     match outcome {
-        Some(PlacingOutcome::Placed(order)) => Ok(place_order::placed(order, &under, Replayable::first)),
-        Some(PlacingOutcome::Replayed(order)) => Ok(place_order::placed(order, &under, Replayable::again)),
+        Some(PlacingOutcome::Placed(order)) => Ok(place_order::placed(order, (&under, &urls), Replayable::first)),
+        Some(PlacingOutcome::Replayed(order)) => Ok(place_order::placed(order, (&under, &urls), Replayable::again)),
         Some(PlacingOutcome::Rejected(rejection)) => Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => Err(untaxed.into()),
         _ => are_served(guests)

@@ -4,6 +4,7 @@ use http_api::{
     Accepted, Answer, Caller, Created, Either, Example, Json, Kind, OrderView, PrefersAsync, Problem, QueuedOrderView,
     Replayable, Route, Scope,
 };
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
 use key_schema::value::IdempotencyKey;
@@ -69,15 +70,16 @@ pub struct Deps {
     intake: Intake,
     waiting_room: WaitingRoom,
     pay_later: PayLater,
+    urls: Urls,
 }
 
-lambda::from_environment!(Deps { orders, intake, waiting_room, pay_later });
+lambda::from_environment!(Deps { orders, intake, waiting_room, pay_later, urls });
 
 pub(crate) type Placed = Created<Json<OrderView>>;
 type Waiting = Accepted<Json<QueuedOrderView>>;
 
 pub async fn handle(
-    Deps { orders, intake, waiting_room, pay_later }: Deps,
+    Deps { orders, intake, waiting_room, pay_later, urls }: Deps,
     caller: Caller,
     key: IdempotencyKey,
     PrefersAsync(prefers_later): PrefersAsync,
@@ -105,8 +107,8 @@ pub async fn handle(
         outcome => outcome?,
     };
     let max_total = match outcome {
-        Some(PlacingOutcome::Placed(order)) => return Ok(Either::A(placed(order, "", Replayable::first))),
-        Some(PlacingOutcome::Replayed(order)) => return Ok(Either::A(placed(order, "", Replayable::again))),
+        Some(PlacingOutcome::Placed(order)) => return Ok(Either::A(placed(order, ("", &urls), Replayable::first))),
+        Some(PlacingOutcome::Replayed(order)) => return Ok(Either::A(placed(order, ("", &urls), Replayable::again))),
         Some(PlacingOutcome::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
         Some(PlacingOutcome::Untaxed(untaxed)) => return Err(untaxed.into()),
         Some(PlacingOutcome::Waits { max_total }) => Some(max_total),
@@ -134,11 +136,11 @@ pub async fn handle(
 /// The answer. The path of the order is `/orders/{orderId}` after `under`.
 pub(crate) fn placed(
     order: WholeOrder,
-    under: &str,
+    (under, urls): (&str, &Urls),
     answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>,
 ) -> Placed {
     let location = format!("{under}/orders/{}", order.order.order_id);
-    Created { location, answer: answer(Json(order.into())) }
+    Created { location, answer: answer(Json(OrderView::of_customer(order, urls))) }
 }
 
 pub(crate) fn not_a_basket(error: BasketError) -> Problem {

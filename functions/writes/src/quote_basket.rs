@@ -44,6 +44,7 @@ pub(crate) fn answer(quote: Result<Quote, NotQuoted>) -> Answer<Json<QuoteView>>
         NotQuoted::Untaxed(untaxed) => untaxed.into(),
     })?;
     let Quote { lines, subtotal, discount, codes, shipping, tax, total, payments, .. } = quote;
+    let lines = lines.into_iter().map(Into::into).collect();
     let discounts = CodeUseView::of_several(codes);
     let payments = payments.into_iter().map(QuotedPaymentView::from).collect();
     Ok(Json(QuoteView { lines, subtotal, discount, discounts, shipping, tax, total, payments }))

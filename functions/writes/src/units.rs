@@ -77,10 +77,12 @@ pub(crate) fn denied(denial: Denial) -> Problem {
 
 pub(crate) fn shipment_of(whole: WholeOrder, id: &ShipmentId) -> Result<ShipmentView, Problem> {
     let found = whole.shipments.into_iter().find(|known| known.shipment_id == *id);
-    found.map(ShipmentView::from).ok_or_else(|| Problem::internal("an order lacks its shipment"))
+    found
+        .map(|one| ShipmentView::new(one, &whole.lines))
+        .ok_or_else(|| Problem::internal("an order lacks its shipment"))
 }
 
 pub(crate) fn return_of(whole: WholeOrder, id: &ReturnId) -> Result<ReturnView, Problem> {
     let found = whole.returns.into_iter().find(|known| known.return_id == *id);
-    found.map(ReturnView::from).ok_or_else(|| Problem::internal("an order lacks its return"))
+    found.map(|one| ReturnView::new(one, &whole.lines)).ok_or_else(|| Problem::internal("an order lacks its return"))
 }

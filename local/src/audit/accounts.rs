@@ -281,8 +281,8 @@ impl Accounts {
                 order: Some(order), lines, invoice: Some(invoice), address, returns, shipments, marked, ..
             } if lines.len() == usize::from(order.line_count)
                 && order.has_address == address.is_some()
-                && returns.len() == usize::from(order.return_count)
-                && shipments.len() == usize::from(order.shipment_count) =>
+                && returns.len() == order.return_statuses.len()
+                && shipments.len() == order.shipment_statuses.len() =>
             {
                 let mut positions: Vec<_> = lines.iter().map(|line| line.position).collect();
                 positions.sort();
@@ -290,7 +290,8 @@ impl Accounts {
                     self.breach(format!("order {}", order.order_id), "two lines have the same position".to_owned());
                 }
                 let lines = OrderItem::lines(lines);
-                let whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
+                let mut whole = WholeOrder { order, lines, invoice, address, flag: None, returns, shipments };
+                whole.sort();
                 if marked != whole.work() {
                     let id = format!("order {}", whole.order.order_id);
                     self.breach(id, format!("the mark of its payment is wrong: {marked:?}"));

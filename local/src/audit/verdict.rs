@@ -14,9 +14,8 @@ impl Accounts {
     pub(super) fn close(mut self) -> Report {
         for (id, parts) in std::mem::take(&mut self.orders) {
             let Parts { order, lines, invoice, returns, shipments, .. } = parts;
-            let lacks_returns = order.as_ref().is_some_and(|order| returns.len() != usize::from(order.return_count));
-            let lacks_shipments =
-                order.as_ref().is_some_and(|order| shipments.len() != usize::from(order.shipment_count));
+            let lacks_returns = order.as_ref().is_some_and(|order| returns.len() != order.return_statuses.len());
+            let lacks_shipments = order.as_ref().is_some_and(|order| shipments.len() != order.shipment_statuses.len());
             let lacks = [
                 ("header", order.is_none()),
                 ("invoice", invoice.is_none()),

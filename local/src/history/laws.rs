@@ -135,7 +135,7 @@ impl OrderRecord {
     fn check_returns(&self, reasons: &mut Vec<String>) {
         let most = Order::MOST_RETURNS;
         let (count, status) = (self.returns.len(), self.status);
-        require(reasons, count <= most.into(), || format!("returns: must be at most {most}"));
+        require(reasons, count <= most, || format!("returns: must be at most {most}"));
         require(reasons, count == 0 || status == OrderStatus::Delivered, || format!("returns: the order is {status}"));
         let mut ids = BTreeSet::new();
         for one in &self.returns {
@@ -207,10 +207,9 @@ impl OrderRecord {
             credits: Credit::of(&lines, discount, credited),
             allowances: self.allowances.iter().cloned().map(AllowanceRecord::entity).collect(),
             returning: Vec::new(),
-            return_count: u8::try_from(self.returns.len()).ok()?,
+            return_statuses: Vec::new(),
             shipped: self.shipped_lines(&lines),
-            shipment_count: u8::try_from(self.shipments.len()).ok()?,
-            delivered_count: u8::try_from(self.delivered_shipments()).ok()?,
+            shipment_statuses: Vec::new(),
             delivered_at: (self.status == OrderStatus::Delivered).then(|| self.delivered_at.unwrap_or(changed_at)),
             imported_at: Some(with.now),
             erased: self.erased,
@@ -234,8 +233,7 @@ impl OrderRecord {
                 card.provider = record.entity(card.cancelled).provider;
             }
         }
-        let mut whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments };
-        whole.sort();
+        let mut whole = WholeOrder { order, lines, invoice, address, flag, returns, shipments }.with_statuses();
         // A record names the units of a return or shipment in any order.
         let returned = whole.returns.iter_mut().map(|one| &mut one.lines);
         for units in returned.chain(whole.shipments.iter_mut().map(|one| &mut one.lines)) {
@@ -261,6 +259,8 @@ impl OrderRecord {
                 amount: line.unit_price.checked_mul(line.quantity.get())?,
                 discount: line.discount,
                 tax: line.tax,
+                image: line.image.clone().map(Into::into),
+                attributes: line.attributes.clone(),
             })
         });
         lines.collect()

@@ -40,10 +40,9 @@ impl OrderRecord {
             credits,
             allowances,
             returning: _,
-            return_count: _,
+            return_statuses: _,
             shipped: _,
-            shipment_count: _,
-            delivered_count: _,
+            shipment_statuses: _,
             delivered_at,
             imported_at: _,
             erased,
@@ -123,8 +122,9 @@ impl AllowanceRecord {
 
 impl LineRecord {
     fn of(line: &OrderLine) -> Self {
-        let OrderLine { product_id, name, quantity, unit_price, amount: _, discount, tax } = line.clone();
-        Self { product_id, name, quantity, unit_price, discount, tax }
+        let OrderLine { product_id, name, quantity, unit_price, amount: _, discount, tax, image, attributes } =
+            line.clone();
+        Self { product_id, name, quantity, unit_price, discount, tax, image: image.map(Into::into), attributes }
     }
 }
 

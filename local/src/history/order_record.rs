@@ -3,18 +3,20 @@
 //! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
 //! functions of the key schema that the shop itself uses.
 
+use std::collections::BTreeMap;
+
 use key_schema::entity::{
     Address, CancellationCause, Dispute, LineTax, NewAddress, OrderStatus, PastAddress, Progress, ReturnStatus,
 };
 use key_schema::value::{
-    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, Name, OrderId, ProductId,
-    Quantity, RequestHash, ReturnId, ShipmentId, Timestamp, WebPage,
+    Attributes, CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, Name, OrderId,
+    ProductId, Quantity, RequestHash, ReturnId, ShipmentId, Timestamp, WebPage,
 };
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use super::record::{given, given_if_any};
+use super::record::{ImageRecord, given, given_if_any};
 
 /// An order.
 #[skip_serializing_none]
@@ -111,6 +113,12 @@ pub(super) struct LineRecord {
     pub discount: Option<Money>,
     /// The tax of the line. If absent: none.
     pub tax: Option<LineTax>,
+    /// The first image of the product when it was ordered.
+    pub image: Option<ImageRecord>,
+    /// The attributes of the product when it was ordered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "given::<Attributes, _, _>")]
+    #[schema(value_type = Attributes)]
+    pub attributes: BTreeMap<String, String>,
 }
 
 /// A discount code, with what it took off the order.

@@ -13,7 +13,7 @@ impl OrderRecord {
         let most = Order::MOST_SHIPMENTS;
         let (count, status) = (self.shipments.len(), self.status);
         let may_have = matches!(status, OrderStatus::Packing | OrderStatus::Shipped | OrderStatus::Delivered);
-        require(reasons, count <= most.into(), || format!("shipments: must be at most {most}"));
+        require(reasons, count <= most, || format!("shipments: must be at most {most}"));
         require(reasons, count == 0 || may_have, || format!("shipments: the order is {status}"));
         let all_delivered = self.delivered_shipments() == count;
         require(reasons, status != OrderStatus::Delivered || all_delivered, || {

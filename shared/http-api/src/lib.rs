@@ -69,8 +69,8 @@ pub use serve::{serve, start};
 pub use view::{
     AddressesView, AllowanceView, CartLineView, CartView, CategoryView, CodeUseView, CreditView, CustomerStatsView,
     CustomerView, DayTotalsView, DiscountView, ExportedView, FacetsView, FlagView, FlaggedOrderView, GiftCardView,
-    GuestView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView,
-    OrderView, OverviewView, PastOfferView, PaymentDueView, PaymentIntentView, PaymentMethodView, PaymentView,
-    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, QuoteView, QuotedPaymentView,
-    ReturnView, SearchView, ShipmentView, ShippingView, StatusCountView, StoredCartView, TaxesView,
+    GuestView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderLineView,
+    OrderStateView, OrderView, OverviewView, PastOfferView, PaymentDueView, PaymentIntentView, PaymentMethodView,
+    PaymentView, PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, QuoteView,
+    QuotedPaymentView, ReturnView, SearchView, ShipmentView, ShippingView, StatusCountView, StoredCartView, TaxesView,
 };

@@ -1,6 +1,7 @@
 //! The URLs at which everybody sees the images.
 
-use key_schema::entity::{Product, ProductImage};
+use key_schema::entity::{ImageUrls, Product, ProductImage};
+use key_schema::value::{ImageId, ProductId};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use objects::bucket_url;
 
@@ -36,6 +37,12 @@ impl Urls {
     }
 
     fn with_url(&self, product: &Product, image: &ProductImage) -> (ProductImage, String) {
-        (image.clone(), format!("{}/{}", self.base, key::of(&product.product_id, &image.image_id)))
+        (image.clone(), self.url(&product.product_id, &image.image_id))
+    }
+}
+
+impl ImageUrls for Urls {
+    fn url(&self, product: &ProductId, image: &ImageId) -> String {
+        format!("{}/{}", self.base, key::of(product, image))
     }
 }

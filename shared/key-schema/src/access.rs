@@ -31,7 +31,7 @@ const CHANGED: &[(&str, &str)] = &[
     ("categoryCount", "EntityType category products"),
     (
         "order",
-        "GSI1PK allowances cancellation changedAt credits deliveredAt deliveredCount erased hasAddress requestId returnCount returning shipmentCount shipped status version",
+        "GSI1PK allowances cancellation changedAt credits deliveredAt erased hasAddress requestId returnStatuses returning shipmentStatuses shipped status version",
     ),
     ("invoice", "GSI1PK GSI1SK number payments unnumbered version"),
     ("invoiceCounter", "EntityType last series"),

@@ -84,7 +84,7 @@ macro_rules! tuples {
     )+};
 }
 
-tuples! { (A B) (A B C) }
+tuples! { (A B) (A B C) (A B C D) }
 
 /// Implements [`FromEnvironment`] for a struct whose fields are all made from the environment.
 #[macro_export]

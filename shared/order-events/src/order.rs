@@ -193,7 +193,7 @@ impl OrderPlaced {
             status: order.status,
             total: order.total,
             line_count: order.line_count,
-            lines,
+            lines: lines.into_iter().map(OrderLine::plain).collect(),
             request_id: order.request_id,
         })
     }

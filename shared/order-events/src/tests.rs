@@ -343,7 +343,8 @@ fn no_call_exceeds_the_limit_of_eventbridge_and_every_event_fits_into_a_call() {
     let mut placed = order(&"x".repeat(64));
     placed.line_count = 40;
     // A name has at most 200 characters, which have at most four bytes, or two where JSON escapes them.
-    let lines = vec![OrderLine { name: "𝄞".repeat(200), ..line(&"x".repeat(64)) }; 40];
+    let attributes = (0..20).map(|number| (format!("{number}"), "𝄞".repeat(100))).collect();
+    let lines = vec![OrderLine { name: "𝄞".repeat(200), attributes, ..line(&"x".repeat(64)) }; 40];
     let largest: Event = OrderPlaced::new(placed, lines).expect("its lines").into();
     let described = Product { description: "𝄞".repeat(5000), name: "𝄞".repeat(200), ..product(1) };
     let described = event_of(&record("INSERT", Item::default(), image(&described))).expect("an event");

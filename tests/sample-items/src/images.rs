@@ -322,15 +322,8 @@ impl<'a> Parts<'a> {
     /// A line, the mark of a due payment, the flags, a queued order and a refused one.
     fn rest_of_order(&self) -> Result<Images, NoSample> {
         let order_id = || self.order.clone();
-        let line = OrderLine {
-            product_id: self.product.clone(),
-            name: self.name(First),
-            quantity: Quantity::try_from(1)?,
-            unit_price: self.price,
-            amount: self.price,
-            discount: None,
-            tax: None,
-        };
+        let (product, one) = (self.product.clone(), Quantity::try_from(1)?);
+        let line = OrderLine::new(product, self.name(First), one, self.price, self.price);
         let line = OrderItem {
             order_id: order_id(),
             customer_id: self.customer.clone(),

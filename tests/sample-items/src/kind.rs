@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::{CancellationCause, OrderStatus, PaymentState, PaymentStatus, ReturnStatus};
+use key_schema::entity::{CancellationCause, OrderStatus, PaymentState, PaymentStatus, ReturnStatus, ShipmentStatus};
 use key_schema::layout::Item as Stored;
 use serde_dynamo::{Item, from_item};
 
@@ -155,7 +155,11 @@ impl Kind {
             Stored::Order(order) => match order.cancellation.as_ref().and_then(|cancellation| cancellation.cause) {
                 Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
                 _ if order.status == OrderStatus::Packing && !order.shipped.is_empty() => Self::PackingOrder,
-                _ if order.status == OrderStatus::Shipped && order.delivered_count > 0 => Self::PartlyDeliveredOrder,
+                _ if order.status == OrderStatus::Shipped
+                    && order.shipment_statuses.contains(&ShipmentStatus::Delivered) =>
+                {
+                    Self::PartlyDeliveredOrder
+                }
                 _ if !order.returning.is_empty() => Self::ReturningOrder,
                 _ if !order.allowances.is_empty() => Self::AllowedOrder,
                 None if !order.credits.is_empty() => Self::CreditedOrder(order.status),

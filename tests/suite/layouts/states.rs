@@ -2,8 +2,9 @@
 
 use key_schema::entity::{
     Allowance, Availability, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice,
-    LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, QueuedOrder, RateTax,
-    Reconciliation, Reduction, Refusal, Rejection, Stock, StockCell, TaxRate, Transfer, Work,
+    LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, ProductImage,
+    QueuedOrder, RateTax, Reconciliation, Reduction, Refusal, Rejection, ReturnStatus, ShipmentStatus, Stock,
+    StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
 use key_schema::value::{Currency, Money, ProductId, RequestHash, Timestamp};
@@ -55,8 +56,8 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                         allowances: vec![allowance(Some(RequestHash::of(b"key"))), allowance(None)],
                         credits,
                         returning,
-                        return_count: 2,
-                        delivered_count: 2,
+                        return_statuses: vec![ReturnStatus::Received, ReturnStatus::Refused],
+                        shipment_statuses: vec![ShipmentStatus::Shipped, ShipmentStatus::Delivered],
                         pay_later: true,
                         imported_at,
                         erased: true,
@@ -69,6 +70,9 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("OrderItem(Imported)", OrderItem { imported_at, uncounted: true, ..line.clone() }));
                 let discounted = OrderLine { discount: Some(amount()), ..line.line.clone() };
                 rare.push(image("OrderItem(Discounted)", OrderItem { line: discounted, ..line.clone() }));
+                let attributes = [("size".to_owned(), "M".to_owned())].into();
+                let pictured = OrderLine { image: Some(pot()), attributes, ..line.line.clone() };
+                rare.push(image("OrderItem(Pictured)", OrderItem { line: pictured, ..line.clone() }));
                 let taxed = OrderLine { tax: Some(tax()), ..line.line };
                 rare.push(image("OrderItem(Taxed)", OrderItem { line: taxed, ..line }));
             }
@@ -97,9 +101,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 rare.push(image("Guest(Claimed)", Guest { claimed_by, ..guest }));
             }
             (Item::Product(product), "Product(First)") => {
-                let id = "019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64";
-                let image_of = json!({ "imageId": id, "alt": "A pot", "width": 640, "height": 480 });
-                let images = vec![from_value(image_of).expect("an image")];
+                let images = vec![pot()];
                 let mut described = product.clone();
                 let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 let (mut changed, every) = (json!(product), every_change("main"));
@@ -151,7 +153,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 32 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 33 + rejections().len(), "a sample has another name than here");
     rare
 }
 
@@ -173,6 +175,11 @@ fn credit(payment: &mut Payment) {
             }
         }
     }
+}
+
+fn pot() -> ProductImage {
+    let id = "019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64";
+    from_value(json!({ "imageId": id, "alt": "A pot", "width": 640, "height": 480 })).expect("an image")
 }
 
 fn product() -> ProductId {

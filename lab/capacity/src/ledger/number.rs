@@ -29,6 +29,8 @@ pub enum Size {
     CartLines,
     /// The items on a page. Of a list in several shards, all shards together.
     Listed,
+    /// The lines that a page of orders reads.
+    LinesListed,
     StatusShards,
     ProductShards,
     /// The shards of the lines of all products of an order.
@@ -42,7 +44,7 @@ pub enum Size {
 
 impl Size {
     /// Every size, with its name in the ledger.
-    pub const ALL: [(Self, &str); 16] = [
+    pub const ALL: [(Self, &str); 17] = [
         (Self::One, ""),
         (Self::Lines, "lines"),
         (Self::GiftCards, "gift-cards"),
@@ -51,6 +53,7 @@ impl Size {
         (Self::LongDescriptions, "long-descriptions"),
         (Self::CartLines, "cart-lines"),
         (Self::Listed, "listed"),
+        (Self::LinesListed, "listed*lines"),
         (Self::StatusShards, "status-shards"),
         (Self::ProductShards, "product-shards"),
         (Self::ShardsOfLines, "lines*product-shards"),
@@ -72,6 +75,8 @@ impl Size {
             Self::LongDescriptions => (sizes.description > Product::LONGEST_INSIDE).into(),
             Self::CartLines => sizes.cart_lines,
             Self::Listed => sizes.listed.into(),
+            // Of a long order, five are read.
+            Self::LinesListed => u32::from(sizes.listed) * if sizes.lines > 12 { 5 } else { sizes.lines },
             Self::StatusShards => sizes.status_shards.into(),
             Self::ProductShards => sizes.product_shards.into(),
             Self::ShardsOfLines => sizes.lines * u32::from(sizes.product_shards),

@@ -217,7 +217,7 @@ impl Shop {
             shard,
             cancellation,
             returning: is_returned.then(|| unit.clone()).into_iter().collect(),
-            return_count: u8::from(is_returned),
+            return_statuses: is_returned.then_some(ReturnStatus::Requested).into_iter().collect(),
             delivered_at: (status == OrderStatus::Delivered).then_some(placed_at),
             ..Order::new(order_id.clone(), customer_id.clone(), placed_at, amount)
         };
@@ -243,7 +243,7 @@ impl Shop {
         let card = CardPayment { cancelled, transfer, ..CardPayment::of(amount) };
         let invoice = Invoice::new(&order, vec![Payment::Card(card)]);
         let (name, quantity) = (Self::name(rank), quantity.try_into()?);
-        let line = OrderLine { product_id, name, quantity, unit_price, amount, discount: None, tax: None };
+        let line = OrderLine::new(product_id, name, quantity, unit_price, amount);
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {
             order_id: order_id.clone(),
             reason: "no signature".to_owned(),

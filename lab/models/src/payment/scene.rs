@@ -9,15 +9,9 @@ use super::{WHOLE, now};
 pub(super) fn placed() -> WholeOrder {
     let amount = Money::nearest(WHOLE, Currency::try_from("EUR".to_owned()).expect("a currency"));
     let (order_id, customer_id) = ("order".parse().expect("an id"), "ada".parse().expect("an id"));
-    let line = OrderLine {
-        product_id: "thing".parse().expect("an id"),
-        name: "A thing".to_owned(),
-        quantity: 2.try_into().expect("a quantity"),
-        unit_price: Money::nearest(WHOLE / 2, amount.currency()),
-        amount,
-        discount: None,
-        tax: None,
-    };
+    let product_id = "thing".parse().expect("an id");
+    let (quantity, unit_price) = (2.try_into().expect("a quantity"), Money::nearest(WHOLE / 2, amount.currency()));
+    let line = OrderLine::new(product_id, "A thing".to_owned(), quantity, unit_price, amount);
     let order = Order { units: 2, ..Order::new(order_id, customer_id, now(), amount) };
     WholeOrder::new(order, vec![line], vec![Payment::Card(CardPayment::of(amount))])
 }

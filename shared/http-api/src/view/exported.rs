@@ -1,4 +1,4 @@
-use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Guest, WholeOrder};
+use key_schema::entity::{Cart, Customer, CustomerAddresses, CustomerStats, Guest, ImageUrls, WholeOrder};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -42,8 +42,8 @@ impl ExportedView {
     }
 
     /// An order with everything that belongs to it.
-    pub fn order(mut whole: WholeOrder) -> Self {
+    pub fn order(mut whole: WholeOrder, urls: &dyn ImageUrls) -> Self {
         let flag = whole.flag.take().map(FlagView::from);
-        Self { order: Some(Box::new(whole.into())), flag, ..Self::default() }
+        Self { order: Some(Box::new(OrderView::of_customer(whole, urls))), flag, ..Self::default() }
     }
 }

@@ -35,7 +35,9 @@ pub use gift_card::{GiftCardView, IssuedGiftCardView};
 pub use guest::GuestView;
 pub use image::{ImageUploadView, ImageView, ImagesView};
 pub use invoice::{InvoiceView, PaymentView};
-pub use order::{AllowanceView, CreditView, FlagView, FlaggedOrderView, OrderItemView, OrderView, PaymentMethodView};
+pub use order::{
+    AllowanceView, CreditView, FlagView, FlaggedOrderView, OrderItemView, OrderLineView, OrderView, PaymentMethodView,
+};
 pub use overview::OverviewView;
 pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};

@@ -1,15 +1,18 @@
+use std::collections::BTreeMap;
+
 use key_schema::entity::{
-    Address, Allowance, Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, RateTax, WholeOrder,
+    Address, Allowance, Cancellation, Credit, ImageUrls, LineTax, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
+    RateTax, ReturnStatus, ShipmentStatus, WholeOrder,
 };
-use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{CodeUseView, InvoiceView, ReturnView, ShipmentView};
+use super::{CodeUseView, ImageView, InvoiceView, ReturnView, ShipmentView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the invoice's payments
-/// add up to it. In lists, lines, address, invoice, shipments, returns and flag are left out; customers never see the flag.
+/// add up to it. In lists, address, invoice, shipments, returns and flag are left out; customers never see the flag.
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -20,8 +23,12 @@ pub struct OrderView {
     status: OrderStatus,
     placed_at: Timestamp,
     version: u64,
-    /// The lines, in the order of the request.
-    lines: Option<Vec<OrderLine>>,
+    /// The lines, in the order of the request. In the list of a customer's orders, at most the first five; left out in other
+    /// lists.
+    lines: Option<Vec<OrderLineView>>,
+    /// The number of all lines.
+    #[schema(minimum = 1, maximum = 40)]
+    line_count: u8,
     subtotal: Money,
     discount: Money,
     discount_code: Option<DiscountCode>,
@@ -57,6 +64,12 @@ pub struct OrderView {
     delivered_at: Option<Timestamp>,
     cancellation: Option<Cancellation>,
     invoice: Option<InvoiceView>,
+    /// The statuses of the shipments, the oldest shipment first. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shipment_statuses: Vec<ShipmentStatus>,
+    /// The statuses of the returns, the oldest return first. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    return_statuses: Vec<ReturnStatus>,
     /// The shipments. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     shipments: Vec<ShipmentView>,
@@ -135,6 +148,56 @@ impl AllowanceView {
     }
 }
 
+/// One line of an order: a snapshot of the product when it was ordered. Later changes of the product do not affect it.
+#[serde_with::skip_serializing_none]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OrderLine)]
+pub struct OrderLineView {
+    product_id: ProductId,
+    /// The product's name when it was ordered.
+    name: String,
+    /// The attributes of the product when it was ordered: texts by their names. Absent if there were none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    attributes: BTreeMap<String, String>,
+    /// The first image of the product when it was ordered. Absent if there was none, and in quotes. If staff have removed it
+    /// since, nothing is at its URL.
+    #[schema(nullable = false)]
+    image: Option<ImageView>,
+    /// The number of units.
+    quantity: Quantity,
+    /// The product's price when it was ordered.
+    unit_price: Money,
+    /// `quantity` times `unitPrice`.
+    amount: Money,
+    /// What the discount codes take off the line, if the order has several codes or one of a category. Otherwise, the
+    /// discount is spread evenly over the lines.
+    #[schema(nullable = false)]
+    discount: Option<Money>,
+    /// The tax of the line. Absent if the shop has no tax rates for the country.
+    #[schema(nullable = false)]
+    tax: Option<LineTax>,
+}
+
+impl OrderLineView {
+    /// A line with the URL of its image.
+    pub fn new(line: OrderLine, urls: &dyn ImageUrls) -> Self {
+        let image = line.image.as_ref().map(|image| {
+            let url = urls.url(&line.product_id, &image.image_id);
+            ImageView::new((image.clone(), url))
+        });
+        Self { image, ..line.into() }
+    }
+}
+
+/// A line without its image, as quotes have it.
+impl From<OrderLine> for OrderLineView {
+    fn from(line: OrderLine) -> Self {
+        let OrderLine { product_id, name, quantity, unit_price, amount, discount, tax, image: _, attributes } = line;
+        Self { product_id, name, attributes, image: None, quantity, unit_price, amount, discount, tax }
+    }
+}
+
 /// A line of an order, in a list of lines.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -145,7 +208,7 @@ pub struct OrderItemView {
     /// The time at which the order was placed.
     placed_at: Timestamp,
     #[serde(flatten)]
-    line: OrderLine,
+    line: OrderLineView,
 }
 
 /// The mark on an order that the shop's staff has to look at.
@@ -174,11 +237,12 @@ impl From<OrderFlag> for FlaggedOrderView {
     }
 }
 
-impl From<OrderItem> for OrderItemView {
-    fn from(item: OrderItem) -> Self {
+impl OrderItemView {
+    /// A line with the URL of its image.
+    pub fn new(item: OrderItem, urls: &dyn ImageUrls) -> Self {
         let OrderItem { order_id, customer_id, placed_at, line, shard: _, position: _, imported_at: _, uncounted: _ } =
             item;
-        Self { order_id, customer_id, placed_at, line }
+        Self { order_id, customer_id, placed_at, line: OrderLineView::new(line, urls) }
     }
 }
 
@@ -190,23 +254,35 @@ impl From<OrderFlag> for FlagView {
 
 impl OrderView {
     /// An order as this caller may see it: only admins see the flag.
-    pub fn seen_by(caller: &Caller, mut whole: WholeOrder) -> Self {
+    pub fn seen_by(caller: &Caller, mut whole: WholeOrder, urls: &dyn ImageUrls) -> Self {
         let flag = whole.flag.take().filter(|_| caller.is_admin).map(FlagView::from);
-        Self { flag, ..whole.into() }
+        Self { flag, ..Self::of_customer(whole, urls) }
     }
-}
 
-/// The order as its customer may see it, without the flag.
-impl From<WholeOrder> for OrderView {
-    fn from(whole: WholeOrder) -> Self {
+    /// An order as the list of its customer's has it, with its first lines.
+    pub fn listed(order: Order, lines: Vec<OrderLine>, urls: &dyn ImageUrls) -> Self {
+        let lines = lines.into_iter().map(|line| OrderLineView::new(line, urls)).collect();
+        Self { lines: Some(lines), ..order.into() }
+    }
+
+    /// An order as its customer may see it, without the flag.
+    pub fn of_customer(whole: WholeOrder, urls: &dyn ImageUrls) -> Self {
         let payment_method = Some(PaymentMethodView::of(&whole));
         let WholeOrder { order, lines, invoice, address, flag: _, returns, shipments } = whole;
         let ship_to = address.map(|of_order| of_order.address);
-        let shipments = shipments.into_iter().map(ShipmentView::from).collect();
-        let returns = returns.into_iter().map(ReturnView::from).collect();
+        let shipments = shipments.into_iter().map(|one| ShipmentView::new(one, &lines)).collect();
+        let returns = returns.into_iter().map(|one| ReturnView::new(one, &lines)).collect();
         let credited_taxes = order.credited_taxes(&lines);
-        let (lines, invoice) = (Some(lines), Some(invoice.into()));
-        Self { lines, ship_to, payment_method, credited_taxes, invoice, shipments, returns, ..order.into() }
+        let invoice = Some(invoice.into());
+        Self {
+            ship_to,
+            payment_method,
+            credited_taxes,
+            invoice,
+            shipments,
+            returns,
+            ..Self::listed(order, lines, urls)
+        }
     }
 }
 
@@ -222,6 +298,7 @@ impl From<Order> for OrderView {
             placed_at: order.placed_at,
             version: order.version,
             lines: None,
+            line_count: order.line_count,
             subtotal: order.subtotal,
             discount: order.discount,
             discount_code,
@@ -238,6 +315,8 @@ impl From<Order> for OrderView {
             delivered_at: order.delivered_at,
             cancellation: order.cancellation,
             invoice: None,
+            shipment_statuses: order.shipment_statuses,
+            return_statuses: order.return_statuses,
             shipments: Vec::new(),
             returns: Vec::new(),
             flag: None,

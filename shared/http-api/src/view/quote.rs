@@ -1,9 +1,9 @@
-use key_schema::entity::{OrderLine, Payment};
+use key_schema::entity::Payment;
 use key_schema::value::{GiftCardCode, Money};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::CodeUseView;
+use super::{CodeUseView, OrderLineView};
 
 /// What an order would cost now. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the
 /// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`.
@@ -13,7 +13,7 @@ use super::CodeUseView;
 #[schema(as = Quote)]
 pub struct QuoteView {
     /// The lines, in the order of the request.
-    pub lines: Vec<OrderLine>,
+    pub lines: Vec<OrderLineView>,
     pub subtotal: Money,
     pub discount: Money,
     /// The discount codes of a request with several, in the order in which they apply. Absent with one.

@@ -1,7 +1,9 @@
-use key_schema::entity::{LineUnits, Return, ReturnStatus};
+use key_schema::entity::{OrderLine, Return, ReturnStatus};
 use key_schema::value::{CustomerId, Money, OrderId, ReturnId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::shipments::UnitsView;
 
 /// A return of units of an order.
 #[serde_with::skip_serializing_none]
@@ -13,7 +15,7 @@ pub struct ReturnView {
     order_id: OrderId,
     customer_id: CustomerId,
     /// The units, in the order of the order's lines.
-    lines: Vec<LineUnits>,
+    lines: Vec<UnitsView>,
     /// The customer's reason, if one was given.
     #[schema(nullable = false)]
     reason: Option<String>,
@@ -34,13 +36,14 @@ pub struct ReturnView {
     refusal: Option<String>,
 }
 
-impl From<Return> for ReturnView {
-    fn from(of: Return) -> Self {
+impl ReturnView {
+    /// A return of units of an order with these lines. Without the lines, the units have no names.
+    pub fn new(of: Return, lines: &[OrderLine]) -> Self {
         Self {
             return_id: of.return_id,
             order_id: of.order_id,
             customer_id: of.customer_id,
-            lines: of.lines,
+            lines: UnitsView::of(of.lines, lines),
             reason: of.reason,
             requested_at: of.requested_at,
             status: of.status,

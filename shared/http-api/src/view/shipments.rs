@@ -1,5 +1,5 @@
-use key_schema::entity::{LineUnits, Shipment};
-use key_schema::value::{CustomerId, OrderId, ShipmentId, Timestamp};
+use key_schema::entity::{LineUnits, OrderLine, Shipment, ShipmentStatus};
+use key_schema::value::{CustomerId, OrderId, ProductId, Quantity, ShipmentId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,7 +13,8 @@ pub struct ShipmentView {
     order_id: OrderId,
     customer_id: CustomerId,
     /// The units, in the order of the order's lines.
-    lines: Vec<LineUnits>,
+    lines: Vec<UnitsView>,
+    status: ShipmentStatus,
     /// The carrier's name.
     carrier: String,
     /// The carrier's number of the shipment, if there is one.
@@ -29,13 +30,39 @@ pub struct ShipmentView {
     delivered_at: Option<Timestamp>,
 }
 
-impl From<Shipment> for ShipmentView {
-    fn from(of: Shipment) -> Self {
+/// Units of a line of an order.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LineUnits)]
+pub(crate) struct UnitsView {
+    product_id: ProductId,
+    /// The product's name, as the line has it. Absent in the list of open returns, which reads no lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<String>,
+    quantity: Quantity,
+}
+
+impl UnitsView {
+    /// These units of an order with these lines.
+    pub(super) fn of(units: Vec<LineUnits>, lines: &[OrderLine]) -> Vec<Self> {
+        let view = |LineUnits { product_id, quantity }: LineUnits| {
+            let name = lines.iter().find(|line| line.product_id == product_id).map(|line| line.name.clone());
+            Self { product_id, name, quantity }
+        };
+        units.into_iter().map(view).collect()
+    }
+}
+
+impl ShipmentView {
+    /// A shipment of an order with these lines.
+    pub fn new(of: Shipment, lines: &[OrderLine]) -> Self {
         Self {
+            status: of.status(),
             shipment_id: of.shipment_id,
             order_id: of.order_id,
             customer_id: of.customer_id,
-            lines: of.lines,
+            lines: UnitsView::of(of.lines, lines),
             carrier: of.carrier,
             tracking_number: of.tracking_number,
             tracking_url: of.tracking_url,

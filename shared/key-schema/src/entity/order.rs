@@ -1,5 +1,7 @@
 //! Orders, their lines and their flags.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -8,8 +10,10 @@ use crate::value::{
 };
 
 use super::credit::{net_amounts, shares};
-use super::stock::is_zero;
-use super::{Allowance, CodeUse, Credit, LineTax, LineUnits, OrderStatus, RateTax, tax};
+use super::{
+    Allowance, CodeUse, Credit, LineTax, LineUnits, OrderStatus, ProductImage, RateTax, ReturnStatus, ShipmentStatus,
+    tax,
+};
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -73,20 +77,18 @@ pub struct Order {
     /// the line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returning: Vec<LineUnits>,
-    /// The number of returns, which detects a read that saw only a part of the transaction that requested one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub return_count: u8,
+    /// The statuses of the returns, the oldest return first. They detect a read that saw only a part of the transaction that
+    /// requested or closed one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub return_statuses: Vec<ReturnStatus>,
     /// The units in shipments. At most one entry for each line. Together with the cancelled units, they never exceed the
     /// line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shipped: Vec<LineUnits>,
-    /// The number of shipments, which detects a read that saw only a part of the transaction that made one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub shipment_count: u8,
-    /// The number of shipments that are delivered, which detects a read that saw only a part of the transaction that
-    /// delivered one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub delivered_count: u8,
+    /// The statuses of the shipments, the oldest shipment first. They detect a read that saw only a part of the transaction
+    /// that made or delivered one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shipment_statuses: Vec<ShipmentStatus>,
     /// The time at which the order was delivered. Absent before that.
     pub delivered_at: Option<Timestamp>,
     /// The time at which `cargo local import` wrote the order, if it was placed in another shop or table. Such an order
@@ -103,13 +105,13 @@ pub struct Order {
 
 impl Order {
     /// The most returns of one order, open or closed.
-    pub const MOST_RETURNS: u8 = 20;
+    pub const MOST_RETURNS: usize = 20;
 
     /// The most allowances of one order, without that of shipping.
     pub const MOST_ALLOWANCES: usize = 20;
 
     /// The most shipments of one order.
-    pub const MOST_SHIPMENTS: u8 = 20;
+    pub const MOST_SHIPMENTS: usize = 20;
 
     /// An order of one unit that was just placed at this price. It waits for its payment, and nothing is taken off or comes
     /// on top. Of a new field, this says what an order without it has.
@@ -138,10 +140,9 @@ impl Order {
             credits: Vec::new(),
             allowances: Vec::new(),
             returning: Vec::new(),
-            return_count: 0,
+            return_statuses: Vec::new(),
             shipped: Vec::new(),
-            shipment_count: 0,
-            delivered_count: 0,
+            shipment_statuses: Vec::new(),
             delivered_at: None,
             imported_at: None,
             erased: false,
@@ -300,6 +301,28 @@ pub struct OrderLine {
     /// The tax of the line. Absent if the shop has no tax rates for the country.
     #[schema(nullable = false)]
     pub tax: Option<LineTax>,
+    /// The first image of the product when it was ordered. If staff have removed it since, its object is gone.
+    #[schema(ignore)]
+    pub image: Option<ProductImage>,
+    /// The attributes of the product when it was ordered: texts by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(ignore)]
+    pub attributes: BTreeMap<String, String>,
+}
+
+impl OrderLine {
+    /// A line at these prices, without discount and tax, of a product that has nothing more than its name. Of a new field,
+    /// this says what a line without it has.
+    pub fn new(product_id: ProductId, name: String, quantity: Quantity, unit_price: Money, amount: Money) -> Self {
+        let (image, attributes) = (None, BTreeMap::new());
+        Self { product_id, name, quantity, unit_price, amount, discount: None, tax: None, image, attributes }
+    }
+
+    /// The line without what the product looked like, as events have it.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        Self { image: None, attributes: BTreeMap::new(), ..self }
+    }
 }
 
 /// An order line as an item of its own.

@@ -70,6 +70,12 @@ pub struct ProductImage {
     pub height: Option<Pixels>,
 }
 
+/// Knows where everybody sees the image of a product.
+pub trait ImageUrls {
+    /// The URL of the image.
+    fn url(&self, product: &ProductId, image: &ImageId) -> String;
+}
+
 impl From<ImageId> for ProductImage {
     /// An image of which nothing more is known.
     fn from(image_id: ImageId) -> Self {

@@ -1,6 +1,7 @@
 //! Shipments: units of an order that leave the shop together.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::LineUnits;
 use crate::value::{CustomerId, OrderId, ShipmentId, Timestamp};
@@ -27,4 +28,21 @@ pub struct Shipment {
     pub shipped_at: Timestamp,
     /// The time at which the shipment was delivered. Absent before that.
     pub delivered_at: Option<Timestamp>,
+}
+
+impl Shipment {
+    /// The status, which follows from the times.
+    pub fn status(&self) -> ShipmentStatus {
+        if self.delivered_at.is_some() { ShipmentStatus::Delivered } else { ShipmentStatus::Shipped }
+    }
+}
+
+/// The status of a shipment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ShipmentStatus {
+    /// The shipment has left the shop.
+    Shipped,
+    /// The shipment has arrived.
+    Delivered,
 }

@@ -225,6 +225,7 @@ fn an_order_is_consistent_if_each_of_its_payments_fits_its_status() {
 fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
     let WholeOrder { mut order, .. } = order::tests::placed(&[]);
     order.placed_at = at("2026-11-21T11:00:00Z");
+    let (teapot, one) = ("teapot".parse().expect("an id"), 1.try_into().expect("a quantity"));
     let line = OrderItem {
         order_id: order.order_id.clone(),
         customer_id: order.customer_id.clone(),
@@ -233,15 +234,7 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
         position: 0.into(),
         imported_at: None,
         uncounted: false,
-        line: OrderLine {
-            product_id: "teapot".parse().expect("an id"),
-            name: "Teapot".to_owned(),
-            quantity: 1.try_into().expect("a quantity"),
-            unit_price: eur(1),
-            amount: eur(1),
-            discount: None,
-            tax: None,
-        },
+        line: OrderLine::new(teapot, "Teapot".to_owned(), one, eur(1), eur(1)),
     };
     assert_eq!(around_noon(|now| order.is_placed_at(now)), [true, true, false]);
     assert_eq!(around_noon(|now| line.is_placed_at(now)), [true, true, false]);

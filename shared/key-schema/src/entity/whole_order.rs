@@ -2,7 +2,7 @@
 
 use super::{
     CardPayment, Credit, Invoice, LineUnits, Order, OrderAddress, OrderFlag, OrderLine, OrderStatus, Payment, Return,
-    ReturnStatus, Shipment, Shortfall, Work,
+    ReturnStatus, Shipment, ShipmentStatus, Shortfall, Work,
 };
 use crate::value::{Money, ProductId};
 
@@ -89,17 +89,29 @@ impl WholeOrder {
 
     /// Whether the order has shipments, and all units that are left are in them.
     pub fn is_in_shipments(&self) -> bool {
-        self.order.shipment_count > 0 && self.lines.iter().all(|line| self.units_unshipped(&line.product_id) == 0)
+        !self.shipments.is_empty() && self.lines.iter().all(|line| self.units_unshipped(&line.product_id) == 0)
     }
 
     /// Whether the address, the returns and the shipments are those that the header has. If not, the read is torn: it saw only a
-    /// part of the transaction that added or delivered one.
+    /// part of the transaction that added one, or changed its status.
     pub fn has_all_parts(&self) -> bool {
-        let delivered = self.shipments.iter().filter(|shipment| shipment.delivered_at.is_some()).count();
+        let (shipments, returns) = self.statuses();
         self.address.is_some() == self.order.has_address
-            && self.returns.len() == usize::from(self.order.return_count)
-            && self.shipments.len() == usize::from(self.order.shipment_count)
-            && delivered == usize::from(self.order.delivered_count)
+            && self.order.shipment_statuses == shipments
+            && self.order.return_statuses == returns
+    }
+
+    /// The statuses of the shipments and of the returns.
+    fn statuses(&self) -> (Vec<ShipmentStatus>, Vec<ReturnStatus>) {
+        (self.shipments.iter().map(Shipment::status).collect(), self.returns.iter().map(|one| one.status).collect())
+    }
+
+    /// Writes the statuses of shipments and returns into the header. Every change of them ends with this.
+    #[must_use]
+    pub fn with_statuses(mut self) -> Self {
+        self.sort();
+        (self.order.shipment_statuses, self.order.return_statuses) = self.statuses();
+        self
     }
 
     /// Whether the order has these units left.
@@ -135,10 +147,9 @@ impl WholeOrder {
                 credits: Vec::new(),
                 allowances: Vec::new(),
                 returning: Vec::new(),
-                return_count: 0,
+                return_statuses: Vec::new(),
                 shipped: Vec::new(),
-                shipment_count: 0,
-                delivered_count: 0,
+                shipment_statuses: Vec::new(),
                 delivered_at: None,
                 ..self.order.clone()
             },

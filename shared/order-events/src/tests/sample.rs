@@ -39,15 +39,8 @@ pub(super) fn event_of(record: &Record) -> Option<Event> {
 }
 
 pub(super) fn line(product: &str) -> OrderLine {
-    OrderLine {
-        product_id: product.parse().expect("an id"),
-        name: format!("A {product}"),
-        quantity: 1.try_into().expect("a quantity"),
-        unit_price: eur(2399),
-        amount: eur(2399),
-        discount: None,
-        tax: None,
-    }
+    let (product_id, one) = (product.parse().expect("an id"), 1.try_into().expect("a quantity"));
+    OrderLine::new(product_id, format!("A {product}"), one, eur(2399), eur(2399))
 }
 
 pub(super) fn customer() -> Customer {

@@ -151,13 +151,9 @@ fn lines(order: &NewOrder, items: &ItemsRead) -> Result<(Vec<OrderLine>, Money),
         }
         subtotal = Some(sum.checked_add(amount).ok_or(Rejection::TooExpensive)?);
         lines.push(OrderLine {
-            product_id: id.clone(),
-            name: product.name.clone(),
-            quantity: asked.quantity,
-            unit_price: stock.price,
-            amount,
-            discount: None,
-            tax: None,
+            image: product.images.first().cloned(),
+            attributes: product.attributes.clone(),
+            ..OrderLine::new(id.clone(), product.name.clone(), asked.quantity, stock.price, amount)
         });
     }
     if subtotal.is_some_and(|subtotal| !subtotal.is_chargeable()) {

@@ -15,7 +15,7 @@ pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
     match whole.order.status {
         OrderStatus::Cancelled => Step::Stay,
         status if !may_cancel(status, cancel.cause) => Step::Refuse,
-        _ if whole.order.shipment_count > 0 => Step::Deny(Denial::PartlyShipped),
+        _ if !whole.shipments.is_empty() => Step::Deny(Denial::PartlyShipped),
         _ => {
             let Cancel { cause, reason } = cancel;
             let reason = whole.order.text(reason);

@@ -31,15 +31,11 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
     if let Err(shortfall) = whole.has_left(&lines) {
         return Step::Deny(Denial::TooFewUnits(shortfall));
     }
-    if whole.order.return_count >= Order::MOST_RETURNS {
+    if whole.returns.len() >= Order::MOST_RETURNS {
         return Step::Deny(Denial::TooManyReturns);
     }
     let mut next = whole.clone();
-    next.order = Order {
-        returning: with_units(&whole.lines, &whole.order.returning, &lines),
-        return_count: whole.order.return_count + 1,
-        ..next_version(whole)
-    };
+    next.order = Order { returning: with_units(&whole.lines, &whole.order.returning, &lines), ..next_version(whole) };
     next.returns.push(Return {
         return_id: id.clone(),
         order_id: whole.order.order_id.clone(),
@@ -54,8 +50,7 @@ pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Times
         amount: None,
         refusal: None,
     });
-    next.sort();
-    Step::To(Box::new(next))
+    Step::To(Box::new(next.with_statuses()))
 }
 
 /// Records that staff received or refused a return. If they received it, its units are credited: the order, the invoice
@@ -112,7 +107,7 @@ pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) 
     for own in next.returns.iter_mut().filter(|own| own.return_id == *id) {
         *own = closed.clone();
     }
-    Step::To(Box::new(next))
+    Step::To(Box::new(next.with_statuses()))
 }
 
 fn is_closed_so(known: &Return, verdict: ReturnVerdict<'_>, refusal: Option<&str>) -> bool {

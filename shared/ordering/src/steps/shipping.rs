@@ -23,16 +23,12 @@ pub fn advance(whole: &WholeOrder, to: OrderStatus, captures: bool, now: Timesta
             Step::Stay
         }
         (OrderStatus::Shipped, OrderStatus::Delivered) => {
-            let order = Order {
-                delivered_at: Some(now),
-                delivered_count: whole.order.shipment_count,
-                ..with_status(whole, to, now)
-            };
+            let order = Order { delivered_at: Some(now), ..with_status(whole, to, now) };
             let mut next = WholeOrder { order, ..whole.clone() };
             for shipment in &mut next.shipments {
                 shipment.delivered_at.get_or_insert(now);
             }
-            Step::To(Box::new(next))
+            Step::To(Box::new(next.with_statuses()))
         }
         (status, OrderStatus::Packing | OrderStatus::Shipped) if status.may_become(to) => {
             let next = WholeOrder { order: with_status(whole, to, now), ..whole.clone() };
@@ -67,19 +63,11 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
         let left = whole.units_unshipped(&line.product_id);
         return Step::Deny(Denial::TooFewUnits(Shortfall { product_id: line.product_id.clone(), left }));
     }
-    if whole.order.shipment_count >= Order::MOST_SHIPMENTS {
+    if whole.shipments.len() >= Order::MOST_SHIPMENTS {
         return Step::Deny(Denial::TooManyShipments);
     }
     let mut next = whole.clone();
-    next.order = Order {
-        shipped: with_units(&whole.lines, &whole.order.shipped, &units),
-        shipment_count: whole.order.shipment_count + 1,
-        ..next_version(whole)
-    };
-    let status = if next.is_in_shipments() { OrderStatus::Shipped } else { OrderStatus::Packing };
-    if status != whole.order.status {
-        (next.order.status, next.order.changed_at) = (status, now);
-    }
+    next.order = Order { shipped: with_units(&whole.lines, &whole.order.shipped, &units), ..next_version(whole) };
     next.shipments.push(Shipment {
         shipment_id: id.clone(),
         order_id: whole.order.order_id.clone(),
@@ -92,8 +80,11 @@ pub fn ship_items(whole: &WholeOrder, request: ShipmentRequest<'_>, now: Timesta
         shipped_at: now,
         delivered_at: None,
     });
-    next.sort();
-    secured(next, captures)
+    let status = if next.is_in_shipments() { OrderStatus::Shipped } else { OrderStatus::Packing };
+    if status != whole.order.status {
+        (next.order.status, next.order.changed_at) = (status, now);
+    }
+    secured(next.with_statuses(), captures)
 }
 
 /// Records that a shipment was delivered. The order becomes DELIVERED if all units that are left were delivered in
@@ -106,12 +97,12 @@ pub fn deliver_shipment(whole: &WholeOrder, id: &ShipmentId, now: Timestamp) -> 
         return Step::Stay;
     }
     let mut next = whole.clone();
-    next.order = Order { delivered_count: whole.order.delivered_count + 1, ..next_version(whole) };
+    next.order = next_version(whole);
     for own in next.shipments.iter_mut().filter(|own| own.shipment_id == *id) {
         own.delivered_at = Some(now);
     }
     complete(&mut next, now);
-    Step::To(Box::new(next))
+    Step::To(Box::new(next.with_statuses()))
 }
 
 /// Gives an order in shipments the status that its shipments have: SHIPPED if all units that are left are in them, and
@@ -121,7 +112,7 @@ pub(super) fn complete(whole: &mut WholeOrder, now: Timestamp) {
     if !is_open || !whole.is_in_shipments() {
         return;
     }
-    let status = if whole.order.delivered_count == whole.order.shipment_count {
+    let status = if whole.shipments.iter().all(|shipment| shipment.delivered_at.is_some()) {
         whole.order.delivered_at = whole.shipments.iter().filter_map(|shipment| shipment.delivered_at).max();
         OrderStatus::Delivered
     } else {

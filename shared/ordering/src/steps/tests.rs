@@ -45,14 +45,10 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
     if by_card > 0 {
         payments.push(Payment::Card(CardPayment::of(eur(by_card))));
     }
-    let line = |(number, (units, price)): (usize, &(u32, i64))| OrderLine {
-        product_id: format!("p{number}").parse().expect("an id"),
-        name: "A thing".to_owned(),
-        quantity: i64::from(*units).try_into().expect("a quantity"),
-        unit_price: eur(*price),
-        amount: eur(i64::from(*units) * price),
-        discount: None,
-        tax: None,
+    let line = |(number, (units, price)): (usize, &(u32, i64))| {
+        let (product_id, units) = (format!("p{number}").parse().expect("an id"), i64::from(*units));
+        let quantity = units.try_into().expect("a quantity");
+        OrderLine::new(product_id, "A thing".to_owned(), quantity, eur(*price), eur(units * price))
     };
     let lines: Vec<_> = lines.iter().enumerate().map(line).collect();
     let subtotal = if lines.is_empty() { total } else { lines.iter().map(|line| line.amount.amount()).sum() };

@@ -6,7 +6,8 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::{
     Allowance, Cancellation, CancellationCause, CardPayment, CodeUse, Credit, GiftCardEntry, Held, Invoice,
-    InvoiceCounter, LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Transfer,
+    InvoiceCounter, LineUnits, Order, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, ReturnStatus,
+    ShipmentStatus, Transfer,
 };
 use key_schema::value::{Invalid, InvoiceNumber, Quantity, RequestHash};
 use serde_dynamo::Item;
@@ -40,25 +41,31 @@ impl Parts<'_> {
 
     pub(super) fn returning(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
-        item(&Order { returning: self.by_line(unit), return_count: 1, ..self.header(Delivered) })
+        item(&Order {
+            returning: self.by_line(unit),
+            return_statuses: vec![ReturnStatus::Requested],
+            ..self.header(Delivered)
+        })
     }
 
     pub(super) fn partly_delivered(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
         let shipped = self.by_line(unit);
-        item(&Order { shipped, shipment_count: 2, delivered_count: 1, ..self.header(Shipped) })
+        let shipment_statuses = vec![ShipmentStatus::Delivered, ShipmentStatus::Shipped];
+        item(&Order { shipped, shipment_statuses, ..self.header(Shipped) })
     }
 
     pub(super) fn packing(&self) -> Result<Item, NoSample> {
         let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
-        item(&Order { shipped: self.by_line(unit), shipment_count: 1, ..self.header(Packing) })
+        let shipment_statuses = vec![ShipmentStatus::Shipped];
+        item(&Order { shipped: self.by_line(unit), shipment_statuses, ..self.header(Packing) })
     }
 
     pub(super) fn credited(&self, status: OrderStatus) -> Result<Item, NoSample> {
         let amount = self.price.amount();
         let credit = Credit { product_id: self.product.clone(), units: 1, gross: amount, amount };
-        let return_count = u8::from(status == Delivered);
-        item(&Order { credits: self.by_line(credit), return_count, ..self.header(status) })
+        let return_statuses = (status == Delivered).then_some(ReturnStatus::Received).into_iter().collect();
+        item(&Order { credits: self.by_line(credit), return_statuses, ..self.header(status) })
     }
 
     pub(super) fn allowed(&self) -> Result<Item, NoSample> {

@@ -8,15 +8,9 @@ use super::*;
 use crate::value::{Percent, eur};
 
 pub(in crate::entity) fn line(number: usize, quantity: u32, price: i64) -> OrderLine {
-    OrderLine {
-        product_id: format!("p{number}").parse().expect("an id"),
-        name: String::new(),
-        quantity: i64::from(quantity).try_into().expect("a quantity"),
-        unit_price: eur(price),
-        amount: eur(price * i64::from(quantity)),
-        discount: None,
-        tax: None,
-    }
+    let (product_id, units) = (format!("p{number}").parse().expect("an id"), i64::from(quantity));
+    let quantity = units.try_into().expect("a quantity");
+    OrderLine::new(product_id, String::new(), quantity, eur(price), eur(price * units))
 }
 
 /// Lines, and a discount of at most their sum, as a quote makes it.

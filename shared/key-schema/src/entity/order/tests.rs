@@ -3,7 +3,7 @@
 
 use super::OrderStatus::{self, Cancelled, Delivered, Packing, Paid, Pending, Shipped};
 use super::{Cancellation, CancellationCause, Credit, Order, OrderFlag};
-use crate::entity::{CardPayment, Payment, PaymentStatus, WholeOrder};
+use crate::entity::{CardPayment, Payment, PaymentStatus, ReturnStatus, ShipmentStatus, WholeOrder};
 use crate::value::{Timestamp, eur};
 use single_table::KeyPart as _;
 
@@ -58,8 +58,8 @@ fn as_placed_undoes_all_later_changes() {
         later.order.version = 3;
         later.order.changed_at = at("2026-11-22");
         later.order.delivered_at = Some(at("2026-11-22"));
-        later.order.return_count = 1;
-        (later.order.shipment_count, later.order.delivered_count) = (1, 1);
+        later.order.return_statuses = vec![ReturnStatus::Requested];
+        later.order.shipment_statuses = vec![ShipmentStatus::Delivered];
         let product_id = "cup".parse().expect("an id");
         later.order.credits = vec![Credit { product_id, units: 1, gross: 4, amount: 3 }];
         later.invoice = later.invoice.with_credited(3);

@@ -77,6 +77,8 @@ proptest! {
         let (order, line) = (found!(all, Order).expect("an order"), found!(all, OrderItem).expect("a line"));
         prop_assert_eq!(Some(order.position()), sort_key(order.index_keys()));
         prop_assert_eq!(Some(order.position()), sort_key(line.index_keys()));
+        let of_customer = line.index_keys().into_iter().find(|key| key.index == Index::Gsi2).expect("a key");
+        prop_assert!(of_customer.sort.starts_with(&(order.position_of_lines() + "#")));
     }
 
     /// A read that finds neither a complete order nor none of its items has seen a part of a transaction.
@@ -86,7 +88,11 @@ proptest! {
         let [order, invoice, flag, queued, returned, is_returned, addressed, has_address] = kept;
         let given_back = found!(all, Return).expect("one of each kind");
         let with = |order: Order| Order {
-            line_count: of, return_count: u8::from(is_returned), has_address, shipment_count: 0, delivered_count: 0, ..order
+            line_count: of,
+            return_statuses: is_returned.then_some(given_back.status).into_iter().collect(),
+            has_address,
+            shipment_statuses: Vec::new(),
+            ..order
         };
         let header = found!(all, Order).filter(|_| order).map(with);
         let line = found!(all, OrderItem).expect("one of each kind");

@@ -220,15 +220,8 @@ fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
         WholeStock::shared_out(product.clone(), first.price, 8_000, 8.try_into().expect("a number of cells"));
     for at in 0..8_000 {
         let order = OrderId::of(&"ada".parse().expect("an id"), &at.to_string().parse().expect("a key"));
-        let line = OrderLine {
-            product_id: product.clone(),
-            name: String::new(),
-            quantity: 1.try_into().expect("a quantity"),
-            unit_price: first.price,
-            amount: first.price,
-            discount: None,
-            tax: None,
-        };
+        let one = 1.try_into().expect("a quantity");
+        let line = OrderLine::new(product.clone(), String::new(), one, first.price, first.price);
         items.stock.insert(product.clone(), whole.first());
         items.cells.clear();
         let own = items.cell_of(&order, &line).expect("its own cell");

@@ -12,15 +12,8 @@ fn asked() -> NewOrder {
 }
 
 fn line(product: &str, quantity: i64) -> OrderLine {
-    OrderLine {
-        product_id: product.parse().expect("an id"),
-        name: "A thing".to_owned(),
-        quantity: quantity.try_into().expect("a quantity"),
-        unit_price: eur(1000),
-        amount: eur(1000 * quantity),
-        discount: None,
-        tax: None,
-    }
+    let (product_id, units) = (product.parse().expect("an id"), quantity.try_into().expect("a quantity"));
+    OrderLine::new(product_id, "A thing".to_owned(), units, eur(1000), eur(1000 * quantity))
 }
 
 /// The failure if the condition of p1's line failed on this item. That line is the transaction's first, and the request's

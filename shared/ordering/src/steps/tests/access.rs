@@ -283,6 +283,7 @@ fn all() -> BTreeMap<String, BTreeSet<String>> {
             }
             let Step::To(next) = change.of(&whole, at(6)) else { continue };
             if !is_torn {
+                assert!(next.has_all_parts(), "{change:?} leaves other statuses on the header of {next:?}");
                 // A Query that the change overtakes: the header is from after it and the rest from before, or the invoice
                 // is. The write then fails by its conditions, and not by the role.
                 let header = WholeOrder { order: next.order.clone(), ..whole.clone() };

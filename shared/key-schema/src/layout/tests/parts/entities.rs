@@ -9,8 +9,8 @@ use crate::entity::{
     FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
     Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase,
     Product, ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair,
-    Return, ReturnStatus, SavedAddress, Shipment, ShippingBand, ShippingRates, ShippingZone, Side, Stock, StockCell,
-    StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
+    Return, ReturnStatus, SavedAddress, Shipment, ShipmentStatus, ShippingBand, ShippingRates, ShippingZone, Side,
+    Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, ImageId, InvoiceNumber, Money, RequestHash, TextHash};
@@ -66,6 +66,8 @@ impl Parts {
                 amount: some,
                 added: number > 1,
             }),
+            image: self.until.map(|_| ProductImage::from(self.order.as_str().parse::<ImageId>().expect("an id"))),
+            attributes: self.until.iter().map(|_| (text.clone(), text.clone())).collect(),
         };
         vec![
             Item::Customer(Customer {
@@ -173,10 +175,9 @@ impl Parts {
                 }),
                 credits: self.until.iter().map(|_| self.credit()).collect(),
                 returning: self.until.iter().map(|_| self.units()).collect(),
-                return_count: self.shard,
+                return_statuses: self.until.iter().map(|_| ReturnStatus::Requested).collect(),
                 shipped: self.until.iter().map(|_| self.units()).collect(),
-                shipment_count: self.shard,
-                delivered_count: self.shard,
+                shipment_statuses: self.until.iter().map(|_| ShipmentStatus::Delivered).collect(),
                 delivered_at: self.until,
                 imported_at: self.until,
                 erased: number % 3 == 0,
