@@ -27,7 +27,7 @@ pub struct OrderView {
     /// lists.
     lines: Option<Vec<OrderLineView>>,
     /// The number of all lines.
-    #[schema(minimum = 1, maximum = 40)]
+    #[schema(minimum = 1, maximum = 200)]
     line_count: u8,
     subtotal: Money,
     discount: Money,
