@@ -152,7 +152,7 @@ impl AllowanceView {
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = OrderLine)]
+#[schema(as = LineItem)]
 pub struct OrderLineView {
     product_id: ProductId,
     /// The product's name when it was ordered.
