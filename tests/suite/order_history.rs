@@ -92,7 +92,7 @@ async fn list_agrees(shop: &Shop) -> Vec<Value> {
 /// One step of an order's life, which may be refused.
 async fn step(shop: &Shop, order: &Value, key: &str, random: &mut fastrand::Rng) -> u16 {
     let admin = shop.admin();
-    let any = |random: &mut fastrand::Rng, of: &Value| random.choice(of.as_array().into_iter().flatten().cloned());
+    let any = |random: &mut fastrand::Rng, of: &Value| random.choice(of.as_array().cloned().unwrap_or_default());
     let lines = one(random.usize(0..order["lines"].as_array().map_or(1, Vec::len)));
     let reply = match random.u8(0..13) {
         0..=1 => admin.capture(order, "bank").await,
@@ -176,8 +176,8 @@ async fn a_page_of_an_order_history_is_two_queries() {
         ada.order(&format!("key-{at}"), first(2)).await.expect(201);
     }
     for (limit, most) in [(10, 4.0), (50, 16.0)] {
-        let page = ada.get(&format!("/customers/ada/orders?limit={limit}"));
-        let (units, requests, page) = reads(&shop, page).await;
+        let path = format!("/customers/ada/orders?limit={limit}");
+        let (units, requests, page) = reads(&shop, ada.get(&path)).await;
         let items = page.expect(200)["items"].as_array().expect("orders").clone();
         assert_eq!(items.len(), limit);
         let (before, calls, _) = reads(&shop, at_once(items, async |order| ada.read(&order).await)).await;
@@ -191,7 +191,7 @@ async fn a_page_of_an_order_history_is_two_queries() {
     }
     let (units, requests, page) = reads(&shop, ada.get("/customers/ada/orders?limit=10")).await;
     println!("with three long orders: {units} units in {requests} requests");
-    assert_eq!((requests, page.expect(200)["items"][0]["lines"].as_array().map(Vec::len)), (5, Some(SHOWN)));
+    assert_eq!((requests, page.expect(200)["items"][0]["lines"].as_array().map(Vec::len)), (4, Some(SHOWN)));
     assert!(units <= 6.0, "{units} units");
     list_agrees(&shop).await;
     let pages = ada.get("/customers/ada/orders?limit=100").await.expect(200);
@@ -227,10 +227,11 @@ async fn an_order_keeps_image_and_attributes_as_sold_at_no_unit_more() {
     for id in ["plain", "simple"] {
         shop.create(id, json!({ "stock": 10 })).await;
     }
-    let plain = json!({ "lines": ["plain", "simple"].map(|id| json!({ "productId": id, "quantity": 1 })) });
+    let plain = json!({ "lines": [{ "productId": "plain", "quantity": 1 }, { "productId": "simple", "quantity": 1 }] });
     placing(&shop, "first", plain.clone()).await;
     let before = placing(&shop, "without", plain).await;
-    let sold = json!({ "lines": [0, 2].map(|at| json!({ "productId": product(at), "quantity": 1 })) });
+    let sold = [0, 2].map(|at| json!({ "productId": product(at), "quantity": 1 }));
+    let sold = json!({ "lines": sold });
     let after = placing(&shop, "with", sold.clone()).await;
     println!("placing: {before:?} without images and attributes, {after:?} with them");
     assert_eq!((after, after.1), (before, 2));

@@ -103,6 +103,13 @@ async fn now_and_then(shop: &Shop) {
         ada.get(&format!("/orders/none/{what}")).await.expect(404);
     }
     admin.put("/orders/none/flag", json!({ "reason": "why" })).await.expect(404);
+    // An order that the index has before its lines.
+    let order = format!("o#{}", order_id(&ada.order("ahead", things(1)).await.expect(201)));
+    let line = shop.item(&order, "p#thing").await;
+    shop.update(&order, "p#thing", "REMOVE GSI2PK, GSI2SK", &Value::Null).await;
+    ada.get("/customers/ada/orders").await.expect(200);
+    let keys = json!({ ":pk": line["GSI2PK"], ":sk": line["GSI2SK"] });
+    shop.update(&order, "p#thing", "SET GSI2PK = :pk, GSI2SK = :sk", &keys).await;
     // A stock in several cells, all of which are read before an order is refused.
     change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
     change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;

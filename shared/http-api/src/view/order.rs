@@ -27,7 +27,7 @@ pub struct OrderView {
     /// lists.
     lines: Option<Vec<OrderLineView>>,
     /// The number of all lines.
-    #[schema(minimum = 1, maximum = 40)]
+    #[schema(minimum = 1, maximum = 200)]
     line_count: u8,
     subtotal: Money,
     discount: Money,
@@ -152,7 +152,7 @@ impl AllowanceView {
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = OrderLine)]
+#[schema(as = LineItem)]
 pub struct OrderLineView {
     product_id: ProductId,
     /// The product's name when it was ordered.

@@ -33,7 +33,7 @@ pub struct ShipmentView {
 /// Units of a line of an order.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = LineUnits)]
+#[schema(as = NamedUnits)]
 pub(crate) struct UnitsView {
     product_id: ProductId,
     /// The product's name, as the line has it. Absent in the list of open returns, which reads no lines.
