@@ -143,9 +143,11 @@ fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(
             }
             return Err(format!("there is no parameter {name}"));
         };
-        let is_text = !["integer", "boolean"].iter().any(|kind| resolve(&parameter["schema"])["type"] == *kind);
-        let parsed = serde_json::from_str(value).ok().filter(|_: &Value| !is_text);
-        let value = parsed.unwrap_or_else(|| json!(value));
+        let value = match resolve(&parameter["schema"])["type"].as_str() {
+            Some("integer" | "boolean") => serde_json::from_str(value).unwrap_or_else(|_| json!(value)),
+            Some("array") => json!(value.split(',').collect::<Vec<_>>()),
+            _ => json!(value),
+        };
         conforms(&parameter["schema"], &value).map_err(|why| format!("{name}: {why}"))?;
     }
     for parameter in parameters.iter().filter(|parameter| parameter["required"] == true) {
