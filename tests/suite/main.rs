@@ -83,6 +83,7 @@ mod sample_events;
 mod search;
 mod shipments;
 mod shipping;
+mod shipping_methods;
 mod state;
 mod strangers;
 mod tax_engine;

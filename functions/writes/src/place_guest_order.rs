@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, Json, Kind, OwnGuest, Problem, Replayable, Route, Scope};
 use key_schema::entity::NewAddress;
-use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money};
+use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money, ShippingMethodId};
 use ordering::{
     Basket, GuestOrders, Guests, NewOrder, OrderRequest, PlacingOutcome, RequestedLine, ShipTo, WaitingRoom,
 };
@@ -56,6 +56,8 @@ pub struct NewGuestOrder {
     #[serde(default)]
     #[schema(max_items = 3)]
     discount_codes: Vec<DiscountCode>,
+    /// The method of shipping, of those that a quote lists. Without one, the order has the first of them.
+    shipping_method: Option<ShippingMethodId>,
 }
 
 /// A guest has no cart, and does not pay later.
@@ -69,6 +71,7 @@ impl From<NewGuestOrder> for NewOrder {
             max_card_amount,
             ship_to,
             discount_codes,
+            shipping_method,
         } = order;
         Self {
             lines,
@@ -78,6 +81,7 @@ impl From<NewGuestOrder> for NewOrder {
             max_card_amount,
             ship_to,
             discount_codes,
+            shipping_method,
             ..Self::default()
         }
     }
