@@ -51,7 +51,8 @@ def shopify(file):
         yield {
             "id": order["Name"], "email": order["Email"], "name": order["Billing Name"] or order["Shipping Name"],
             "at": moment(order["Created at"]), "currency": order["Currency"], "lines": order["lines"], "fees": [],
-            "total": order["Total"], "shipping": order["Shipping"], "codes": [(order["Discount Code"], order["Discount Amount"])],
+            "total": order["Total"], "shipping": order["Shipping"], "method": order["Shipping Method"],
+            "codes": [(order["Discount Code"], order["Discount Amount"])],
             "refunded": order["Refunded Amount"], "cancelled": moment(order.get("Cancelled at") or order.get("Canceled at")),
             "delivered": moment(order["Fulfilled at"]) if order["Fulfillment Status"] == "fulfilled" else None,
             "is_paid": paid in ("paid", "refunded", "partially_refunded"),
@@ -76,7 +77,8 @@ def woocommerce(file):
             "name": f"{order['billing']['first_name']} {order['billing']['last_name']}",
             "at": moment(order["date_created_gmt"]), "currency": order["currency"], "lines": lines,
             "fees": [(fee["name"], fee["total"]) for fee in order["fee_lines"]], "total": order["total"],
-            "shipping": order["shipping_total"], "codes": [(coupon["code"], coupon["discount"]) for coupon in order["coupon_lines"]],
+            "shipping": order["shipping_total"], "method": next((line["method_title"] for line in order["shipping_lines"]), ""),
+            "codes": [(coupon["code"], coupon["discount"]) for coupon in order["coupon_lines"]],
             "refunded": sum(-Decimal(refund["total"]) for refund in order["refunds"]),
             "cancelled": moment(order["date_modified_gmt"]) if status == "cancelled" else None,
             "delivered": moment(order["date_completed_gmt"]), "is_paid": bool(order["date_paid_gmt"]),
@@ -139,6 +141,8 @@ def records(orders):
             record |= {"discount": money(discount), "codes": [{"code": code, "amount": money(amount)} for code, amount in codes]}
         if shipping:
             record["shipping"] = money(shipping)
+            if order["method"]:
+                record["shippingMethod"] = {"methodId": an_id(order["method"], "shipping"), "name": name(order["method"])[:100]}
         if order["cancelled"]:
             record["cancellation"] = {"at": order["cancelled"]}
         elif order["delivered"]:

@@ -2,8 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 use devstack::Stack;
-use reqwest::StatusCode;
+use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value, json};
+
+use crate::functions;
 
 /// The demo's customer.
 pub const CUSTOMER: &str = "ada";
@@ -41,6 +43,9 @@ pub async fn create(stack: &Stack) -> Result<()> {
     let customer =
         json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });
     shop.create("/customers", &customer).await?;
+    // The rates of the sample event, which can be written again.
+    let rates = functions::routes().find_map(|it| it.route.example.body.filter(|_| it.route.path == "/shipping"));
+    shop.put_first("/shipping", rates.context("demo shop: no route has rates")?).await?;
     shop.create("/discounts", &json!({ "code": "WELCOME10", "percent": 10 })).await?;
     shop.create("/gift-cards", &json!({ "code": "GIFT-50-7QKX-M2TD", "balance": euros(5000) })).await
 }
@@ -76,12 +81,22 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     async fn create(&self, path: &str, body: &Value) -> Result<()> {
-        let request = self.client.post(format!("{}{path}", self.url)).bearer_auth(&self.admin).json(body);
-        let response = request.send().await.with_context(|| format!("demo shop: POST {path} got no answer"))?;
+        self.send(self.client.post(format!("{}{path}", self.url)).json(body), path).await
+    }
+
+    /// Writes what nobody has written yet.
+    async fn put_first(&self, path: &str, body: &'static str) -> Result<()> {
+        let put = self.client.put(format!("{}{path}", self.url)).header("if-match", "\"0\"").body(body);
+        self.send(put.header("content-type", "application/json"), path).await
+    }
+
+    async fn send(&self, request: RequestBuilder, path: &str) -> Result<()> {
+        let response = request.bearer_auth(&self.admin).send().await;
+        let response = response.with_context(|| format!("demo shop: {path} got no answer"))?;
         let status = response.status();
         ensure!(
-            status.is_success() || status == StatusCode::CONFLICT,
-            "demo shop: POST {path} answered {status}: {} (start with --empty to do without)",
+            status.is_success() || [StatusCode::CONFLICT, StatusCode::PRECONDITION_FAILED].contains(&status),
+            "demo shop: {path} answered {status}: {} (start with --empty to do without)",
             response.text().await.unwrap_or_default()
         );
         Ok(())

@@ -18,9 +18,13 @@ async fn shop(prices_include_tax: bool) -> Shop {
     rates["countries"].as_array_mut().expect("countries").extend([country("FR", 2000), country("US", 0)]);
     taxes::put(&shop, "0", &rates).await.expect(200);
     let by_weight = json!([{ "upTo": 1000, "price": 490 }, { "upTo": 8000, "price": 1290 }]);
+    let standard = json!({
+        "methodId": "standard", "name": "Standard", "by": "weight", "bands": by_weight, "freeFrom": 15000,
+    });
+    let express = json!({ "methodId": "express", "name": "Express", "by": "price", "bands": [{ "price": 1795 }] });
     let zones = json!([
-        { "countries": ["DE"], "currency": "EUR", "by": "weight", "bands": by_weight, "freeFrom": 15000 },
-        { "countries": ["FR"], "currency": "EUR", "by": "price", "bands": [{ "price": 795 }] },
+        { "countries": ["DE"], "currency": "EUR", "methods": [standard, express] },
+        { "countries": ["FR"], "currency": "EUR", "methods": [express] },
     ]);
     shop.admin().put_if("/shipping", "\"0\"", json!({ "zones": zones })).await.expect(200);
     for code in [
@@ -44,12 +48,19 @@ fn any(random: &mut fastrand::Rng, round: usize) -> (Value, Value) {
         basket["discountCodes"] = codes[round / 5 % 5].clone();
     }
     let mut order = basket.clone();
+    let method = random.choice(["standard", "express", ""]).filter(|method| !method.is_empty());
     let destinations = [("DE", "10115"), ("DE", "80331"), ("FR", "75001"), ("US", "12207")];
     if let Some((country, code)) = destinations.get(round % 5) {
         basket["shipTo"] = json!({ "country": country, "postalCode": code });
         order["shipTo"] = json!({ "name": "Ada", "line1": "Way 1", "city": "Anywhere" });
         order["shipTo"]["country"] = json!(country);
         order["shipTo"]["postalCode"] = json!(code);
+        for request in [&mut basket, &mut order] {
+            request
+                .as_object_mut()
+                .expect("an object")
+                .extend(method.map(|id| ("shippingMethod".to_owned(), json!(id))));
+        }
     }
     (basket, order)
 }
@@ -85,7 +96,7 @@ async fn a_stranger_is_quoted_what_a_customer_is_and_both_order_for_exactly_that
             order["expectedTotal"] = quote["total"].clone();
             for placed in [ada.order(&key, order.clone()).await, shop.guest_order(&secret, &key, order.clone()).await] {
                 let placed = placed.expect(201);
-                for part in ["lines", "subtotal", "discount", "shipping", "tax", "total"] {
+                for part in ["lines", "subtotal", "discount", "shipping", "shippingMethod", "tax", "total"] {
                     assert_eq!(placed.get(part), quote.get(part), "{part} of {basket}");
                 }
             }
@@ -136,6 +147,7 @@ async fn a_wrong_question_is_refused_and_writes_nothing() {
         (with("shipTo", json!({ "addressId": "home" })), Kind::Validation),
         (with("shipTo", whole), Kind::Validation),
         (with("shipTo", json!({ "country": "US" })), Kind::NotShipped),
+        (with("shippingMethod", json!("express")), Kind::Validation),
         (basket("nothing", 1), Kind::NotFound),
         (basket("cup", 101), Kind::OutOfStock),
         (basket("spread", 101), Kind::OutOfStock),

@@ -84,6 +84,7 @@ mod sample_events;
 mod search;
 mod shipments;
 mod shipping;
+mod shipping_methods;
 mod shop_front;
 mod state;
 mod strangers;

@@ -39,11 +39,13 @@ async fn put_rates(shop: &Shop, if_match: &str, zones: Value) -> Reply {
 /// Germany by weight, free from 50 euros; France by price, for up to 20 euros.
 fn zones() -> Value {
     json!([
-        {
-            "countries": ["DE"], "currency": "EUR", "by": "weight",
+        { "countries": ["DE"], "currency": "EUR", "methods": [{
+            "methodId": "standard", "name": "Standard", "by": "weight",
             "bands": [{ "upTo": 1000, "price": 490 }, { "upTo": 5000, "price": 890 }], "freeFrom": 5000,
-        },
-        { "countries": ["FR"], "currency": "EUR", "by": "price", "bands": [{ "upTo": 2000, "price": 700 }] },
+        }] },
+        { "countries": ["FR"], "currency": "EUR", "methods": [
+            { "methodId": "standard", "name": "Standard", "by": "price", "bands": [{ "upTo": 2000, "price": 700 }] },
+        ] },
     ])
 }
 
@@ -208,7 +210,12 @@ async fn the_rates_are_replaced_only_under_their_version() {
     let body = Some(json!({ "zones": zones() }).to_string());
     shop.admin().send(Method::PUT, "/shipping", &[], body.clone()).await.problem(Kind::PreconditionRequired);
     let before = shop.dump().await;
-    let zone = |bands: Value| json!([{ "currency": "EUR", "by": "weight", "bands": bands }]);
+    let method = |bands: Value| json!({ "methodId": "a", "name": "A", "by": "weight", "bands": bands });
+    let of = |methods: Value| json!([{ "currency": "EUR", "methods": methods }]);
+    let (zone, good) = (|bands: Value| of(json!([method(bands)])), method(json!([{ "price": 1 }])));
+    let many: Vec<_> = (0..11)
+        .map(|at| json!({ "methodId": format!("m{at}"), "name": "M", "by": "price", "bands": [{ "price": 1 }] }))
+        .collect();
     for wrong in [
         zone(json!([])),
         zone(json!([{ "upTo": 2, "price": 1 }, { "upTo": 2, "price": 1 }])),
@@ -216,11 +223,19 @@ async fn the_rates_are_replaced_only_under_their_version() {
         zone(json!([{ "price": -1 }])),
         zone(json!([{ "upTo": -1, "price": 1 }])),
         json!([zone(json!([{ "price": 1 }]))[0], zone(json!([{ "price": 1 }]))[0]]),
-        json!([{ "countries": ["ZZ"], "currency": "EUR", "by": "weight", "bands": [{ "price": 1 }] }]),
-        json!([{ "countries": ["DE", "DE"], "currency": "EUR", "by": "weight", "bands": [{ "price": 1 }] }]),
+        json!([{ "countries": ["ZZ"], "currency": "EUR", "methods": [good] }]),
+        json!([{ "countries": ["DE", "DE"], "currency": "EUR", "methods": [good] }]),
+        of(json!([])),
+        of(json!([good, good])),
+        of(json!(many)),
+        of(json!([{ "methodId": "a", "by": "price", "bands": [{ "price": 1 }] }])),
+        of(json!([{ "methodId": "a", "name": " ", "by": "price", "bands": [{ "price": 1 }] }])),
+        of(json!([{ "methodId": "a b", "name": "A", "by": "price", "bands": [{ "price": 1 }] }])),
     ] {
         put_rates(&shop, "*", wrong).await.problem(Kind::Validation);
     }
+    let large = (0..50).map(|_| json!({ "currency": "EUR", "methods": many[..10] }));
+    put_rates(&shop, "*", large.collect()).await.problem(Kind::TooLarge);
     assert_eq!(shop.dump().await, before);
 }
 
@@ -274,7 +289,7 @@ async fn an_order_held_to_a_quote_is_refused_if_rates_or_prices_have_moved() {
     let mut body = to(of("thing", 1), home());
     body["expectedTotal"] = quote(&shop, &body).await.expect(200)["total"].clone();
     let mut dearer = zones();
-    dearer[0]["bands"][0]["price"] = json!(590);
+    dearer[0]["methods"][0]["bands"][0]["price"] = json!(590);
     put_rates(&shop, "\"1\"", dearer).await.expect(200);
     let before = shop.dump().await;
     let refused = shop.customer("ada").order("k", body.clone()).await.problem(Kind::PriceChanged);
@@ -296,7 +311,7 @@ async fn amounts_add_up_while_the_rates_move() {
     let moving = async {
         for price in 500..515 {
             let mut zones = zones();
-            zones[0]["bands"][0]["price"] = json!(price);
+            zones[0]["methods"][0]["bands"][0]["price"] = json!(price);
             put_rates(&shop, "*", zones).await.expect(200);
         }
     };

@@ -12,7 +12,7 @@ pub async fn shop(engine: &TaxEngine, prices_include_tax: bool) -> Shop {
     for (product, category, price) in [("novel", "books", 1070), ("cup", "cups", 1190)] {
         shop.create(product, json!({ "category": category, "price": eur(price) })).await;
     }
-    let zones = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 500 }] }] }).to_string();
+    let zones = json!({ "zones": [{ "currency": "EUR", "methods": [{ "methodId": "standard", "name": "Standard", "by": "price", "bands": [{ "price": 500 }] }] }] }).to_string();
     shop.admin().send(Method::PUT, "/shipping", &[("if-match", "\"0\"")], Some(zones)).await.expect(200);
     shop.discount("TEN", 10, None).await;
     shop

@@ -152,7 +152,7 @@ async fn an_order_has_the_rates_of_the_country_that_it_goes_to_and_shipping_is_t
     let mut both_countries = rates(1900, 700);
     both_countries["countries"].as_array_mut().expect("countries").push(austria);
     put(&shop, "0", &both_countries).await.expect(200);
-    let zones = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 500 }] }] }).to_string();
+    let zones = json!({ "zones": [{ "currency": "EUR", "methods": [{ "methodId": "standard", "name": "Standard", "by": "price", "bands": [{ "price": 500 }] }] }] }).to_string();
     shop.admin().send(Method::PUT, "/shipping", &[("if-match", "\"0\"")], Some(zones)).await.expect(200);
     let to = |country: &str, code: &str| {
         let mut order = both();

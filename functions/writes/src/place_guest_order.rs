@@ -3,7 +3,7 @@
 use http_api::{Answer, Example, Json, Kind, OwnGuest, Problem, Replayable, Route, Scope};
 use images::Urls;
 use key_schema::entity::NewAddress;
-use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money};
+use key_schema::value::{DiscountCode, GiftCardCode, IdempotencyKey, Money, ShippingMethodId};
 use ordering::{
     Basket, GuestOrders, Guests, NewOrder, OrderRequest, PlacingOutcome, RequestedLine, ShipTo, WaitingRoom,
 };
@@ -57,6 +57,8 @@ pub struct NewGuestOrder {
     #[serde(default)]
     #[schema(max_items = 3)]
     discount_codes: Vec<DiscountCode>,
+    /// The method of shipping, of those that a quote lists. Without one, the order has the first of them.
+    shipping_method: Option<ShippingMethodId>,
 }
 
 /// A guest has no cart, and does not pay later.
@@ -70,6 +72,7 @@ impl From<NewGuestOrder> for NewOrder {
             max_card_amount,
             ship_to,
             discount_codes,
+            shipping_method,
         } = order;
         Self {
             lines,
@@ -79,6 +82,7 @@ impl From<NewGuestOrder> for NewOrder {
             max_card_amount,
             ship_to,
             discount_codes,
+            shipping_method,
             ..Self::default()
         }
     }

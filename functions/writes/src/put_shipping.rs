@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, IfMatch, Json, Kind, Problem, Route, Scope, ShippingView, Versioned};
 use key_schema::access::Access;
-use key_schema::entity::{ShippingRates, ShippingZone};
+use key_schema::entity::{ShippingMethod, ShippingRates, ShippingZone};
 use key_schema::layout::RATES_OF_SHOP;
 use key_schema::value::{Country, MOST_CHARGED, Timestamp, repeated};
 use serde::Deserialize;
@@ -19,13 +19,26 @@ pub const ROUTE: Route = Route::put("/shipping", Scope::Admin)
             "zones": [{
                 "countries": ["DE", "AT"],
                 "currency": "EUR",
-                "by": "weight",
-                "bands": [{"upTo": 2000, "price": 490}, {"upTo": 30000, "price": 890}],
-                "freeFrom": 5000
+                "methods": [{
+                    "methodId": "standard",
+                    "name": "Standard, 2 to 4 days",
+                    "by": "weight",
+                    "bands": [{"upTo": 2000, "price": 490}, {"upTo": 30000, "price": 890}],
+                    "freeFrom": 5000
+                }, {
+                    "methodId": "express",
+                    "name": "Express, the next day",
+                    "by": "weight",
+                    "bands": [{"upTo": 30000, "price": 1490}]
+                }]
             }, {
                 "currency": "EUR",
-                "by": "price",
-                "bands": [{"price": 1490}]
+                "methods": [{
+                    "methodId": "standard",
+                    "name": "Airmail",
+                    "by": "price",
+                    "bands": [{"price": 1490}]
+                }]
             }]
         }"#,
     ));
@@ -55,12 +68,13 @@ pub async fn handle(
 
 /// Refuses rates that are too large, ambiguous, or beyond the greatest amount of money.
 fn check(zones: &[ShippingZone]) -> Answer<()> {
-    let most = ShippingRates::MOST_ZONES;
-    let parts: usize = zones.iter().map(|zone| zone.countries.len() + zone.bands.len()).sum();
-    if zones.len() > most || parts > ShippingRates::MOST_PARTS {
-        let detail =
-            format!("The rates hold at most {most} zones, with {} countries and bands.", ShippingRates::MOST_PARTS);
-        return Err(Problem::new(Kind::TooLarge, detail));
+    let (most, bytes) = (ShippingRates::MOST_ZONES, ShippingRates::MOST_BYTES);
+    // Plain structs have a JSON form.
+    if zones.len() > most || serde_json::to_vec(zones).is_ok_and(|json| json.len() > bytes) {
+        return Err(Problem::new(
+            Kind::TooLarge,
+            format!("The rates hold at most {most} zones and {bytes} bytes of JSON."),
+        ));
     }
     for (at, zone) in zones.iter().enumerate() {
         let invalid = |why: String| Err(Problem::invalid(format!("zones[{at}].{why}")));
@@ -81,19 +95,32 @@ fn check(zones: &[ShippingZone]) -> Answer<()> {
                 return invalid(format!("countries: {twice} is in another zone of this currency"));
             }
         }
-        if !(1..=ShippingRates::MOST_BANDS).contains(&zone.bands.len()) {
-            return invalid(format!("bands: must be 1 to {}", ShippingRates::MOST_BANDS));
+        if !(1..=ShippingRates::MOST_METHODS).contains(&zone.methods.len()) {
+            return invalid(format!("methods: must be 1 to {}", ShippingRates::MOST_METHODS));
         }
-        let bounds = zone.bands.iter().map(|band| band.up_to.unwrap_or(i64::MAX));
-        if !bounds.is_sorted_by(|one, next| one < next)
-            || zone.bands.iter().any(|band| band.up_to < Some(0) && band.up_to.is_some())
-        {
-            return invalid("bands: upTo must rise from 0, and only the last band may be without".to_owned());
+        if let Some(twice) = repeated(zone.methods.iter().map(|method| &method.method_id)) {
+            return invalid(format!("methods[{twice}].methodId is also in an earlier method"));
         }
-        let amounts = zone.bands.iter().map(|band| band.price).chain(zone.free_from);
-        if amounts.into_iter().any(|amount| !(0..=MOST_CHARGED).contains(&amount)) {
-            return invalid(format!("bands: price and freeFrom must be 0 to {MOST_CHARGED}"));
+        for (method_at, method) in zone.methods.iter().enumerate() {
+            check_bands(method).or_else(|why| invalid(format!("methods[{method_at}].bands: {why}")))?;
         }
+    }
+    Ok(())
+}
+
+fn check_bands(ShippingMethod { bands, free_from, .. }: &ShippingMethod) -> Result<(), String> {
+    if !(1..=ShippingRates::MOST_BANDS).contains(&bands.len()) {
+        return Err(format!("must be 1 to {}", ShippingRates::MOST_BANDS));
+    }
+    let bounds = bands.iter().map(|band| band.up_to.unwrap_or(i64::MAX));
+    if !bounds.is_sorted_by(|one, next| one < next)
+        || bands.iter().any(|band| band.up_to < Some(0) && band.up_to.is_some())
+    {
+        return Err("upTo must rise from 0, and only the last band may be without".to_owned());
+    }
+    let mut amounts = bands.iter().map(|band| band.price).chain(*free_from);
+    if amounts.any(|amount| !(0..=MOST_CHARGED).contains(&amount)) {
+        return Err(format!("price and freeFrom must be 0 to {MOST_CHARGED}"));
     }
     Ok(())
 }

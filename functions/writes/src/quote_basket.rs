@@ -43,11 +43,35 @@ pub(crate) fn answer(quote: Result<Quote, NotQuoted>) -> Answer<Json<QuoteView>>
         NotQuoted::Rejected(rejection) => Problem::rejected(rejection),
         NotQuoted::Untaxed(untaxed) => untaxed.into(),
     })?;
-    let Quote { lines, subtotal, discount, codes, shipping, tax, total, payments, .. } = quote;
+    let Quote {
+        lines,
+        subtotal,
+        discount,
+        codes,
+        shipping,
+        shipping_method,
+        shipping_methods,
+        tax,
+        total,
+        payments,
+        address: _,
+        shipping_tax: _,
+    } = quote;
     let lines = lines.into_iter().map(Into::into).collect();
     let discounts = CodeUseView::of_several(codes);
     let payments = payments.into_iter().map(QuotedPaymentView::from).collect();
-    Ok(Json(QuoteView { lines, subtotal, discount, discounts, shipping, tax, total, payments }))
+    Ok(Json(QuoteView {
+        lines,
+        subtotal,
+        discount,
+        discounts,
+        shipping,
+        shipping_method,
+        shipping_methods,
+        tax,
+        total,
+        payments,
+    }))
 }
 
 /// Refuses an order that is paid later, if the shop takes none.

@@ -2,6 +2,7 @@
 
 use http_api::{Answer, Example, Json, Kind, QuoteView, Route, Scope};
 use key_schema::entity::{Destination, NewDestination};
+use key_schema::value::ShippingMethodId;
 use ordering::{Basket, NewOrder, Quotes, RequestedLine, ShipTo};
 use serde::Deserialize;
 use table::Budget;
@@ -41,11 +42,14 @@ pub struct GuestBasket {
     /// The destination. Without one, the quote has no shipping, as an order without an address.
     #[schema(value_type = Option<NewDestination>)]
     ship_to: Option<Destination>,
+    /// The method of shipping, of those that a quote lists. Without one, the quote has the first of them.
+    shipping_method: Option<ShippingMethodId>,
 }
 
 pub async fn handle(quotes: Quotes, Json(basket): Json<GuestBasket>, budget: Budget) -> Answer<Json<QuoteView>> {
-    let GuestBasket { lines, ship_to } = basket;
-    answer(&quotes, NewOrder { lines, ship_to: ship_to.map(ShipTo::Destination), ..NewOrder::default() }, budget).await
+    let GuestBasket { lines, ship_to, shipping_method } = basket;
+    let ship_to = ship_to.map(ShipTo::Destination);
+    answer(&quotes, NewOrder { lines, ship_to, shipping_method, ..NewOrder::default() }, budget).await
 }
 
 /// The answer to a basket, with or without codes.

@@ -3,7 +3,7 @@
 
 use http_api::{Answer, Example, Json, Kind, QuoteView, Route, Scope};
 use key_schema::entity::{Destination, NewDestination};
-use key_schema::value::DiscountCode;
+use key_schema::value::{DiscountCode, ShippingMethodId};
 use ordering::{NewOrder, Quotes, RequestedLine, ShipTo};
 use serde::Deserialize;
 use table::Budget;
@@ -47,6 +47,8 @@ pub struct DiscountedGuestBasket {
     /// The destination. Without one, the quote has no shipping, as an order without an address.
     #[schema(value_type = Option<NewDestination>)]
     ship_to: Option<Destination>,
+    /// The method of shipping, of those that a quote lists. Without one, the quote has the first of them.
+    shipping_method: Option<ShippingMethodId>,
 }
 
 pub async fn handle(
@@ -54,8 +56,8 @@ pub async fn handle(
     Json(basket): Json<DiscountedGuestBasket>,
     budget: Budget,
 ) -> Answer<Json<QuoteView>> {
-    let DiscountedGuestBasket { lines, discount_code, discount_codes, ship_to } = basket;
+    let DiscountedGuestBasket { lines, discount_code, discount_codes, ship_to, shipping_method } = basket;
     let ship_to = ship_to.map(ShipTo::Destination);
-    let order = NewOrder { lines, discount_code, discount_codes, ship_to, ..NewOrder::default() };
+    let order = NewOrder { lines, discount_code, discount_codes, ship_to, shipping_method, ..NewOrder::default() };
     answer(&quotes, order, budget).await
 }

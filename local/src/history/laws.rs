@@ -190,6 +190,7 @@ impl OrderRecord {
             codes: codes.collect(),
             tax: tax_on_top(&lines, self.shipping_tax, currency),
             shipping: self.shipping,
+            shipping_method: self.shipping_method.clone(),
             shipping_tax: self.shipping_tax,
             total: self.total,
             // No request has this hash: a request is a JSON document.

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Address, CancellationCause, Dispute, LineTax, NewAddress, OrderStatus, PastAddress, Progress, ReturnStatus,
+    Address, CancellationCause, ChosenMethod, Dispute, LineTax, NewAddress, OrderStatus, PastAddress, Progress,
+    ReturnStatus,
 };
 use key_schema::value::{
     Attributes, CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, InvoiceNumber, Money, Name, OrderId,
@@ -44,6 +45,8 @@ pub(super) struct OrderRecord {
     pub codes: Vec<CodeRecord>,
     /// The price of shipping. If absent: nothing.
     pub shipping: Option<Money>,
+    /// The method by which the order was shipped.
+    pub shipping_method: Option<ChosenMethod>,
     /// The tax of shipping. If absent: none.
     pub shipping_tax: Option<LineTax>,
     /// The sum of the lines less the discount, plus the shipping, with the taxes that come on top. The payments must add up

@@ -48,7 +48,13 @@ impl Problem {
             .with("total", total)
             .with("cardAmount", card),
             Rejection::UnknownAddress { address } => Self::not_found("address").with("addressId", address),
-            Rejection::NotShipped { country } => Self::new(
+            Rejection::NotShipped { country, method: Some(method) } => Self::new(
+                Kind::NotShipped,
+                "The shop does not ship this order to the country by this method. A quote without a method lists those that it has.",
+            )
+            .with("country", country)
+            .with("shippingMethod", method),
+            Rejection::NotShipped { country, method: None } => Self::new(
                 Kind::NotShipped,
                 "The shop does not ship this order to the country: no zone has it, or the order is too heavy for it.",
             )

@@ -116,7 +116,7 @@ fn catalogue(seed: &Seed) -> Vec<Case> {
     let mut variant = product.clone();
     variant["variantOf"] = json!("thing");
     let tax = json!({ "countries": [{ "country": "DE", "standard": 1900 }] });
-    let rates = json!({ "zones": [{ "currency": "EUR", "by": "price", "bands": [{ "price": 490 }] }] });
+    let rates = json!({ "zones": [{ "currency": "EUR", "methods": [{ "methodId": "standard", "name": "Standard", "by": "price", "bands": [{ "price": 490 }] }] }] });
     let viewed = json!({ "products": ["thing", "spread", "thing", "nothing"] });
     let by_visitor = json!({ "products": viewed["products"], "visitor": "0123456789abcdef" });
     let batch = json!({ "products": [

@@ -46,6 +46,7 @@ fn samples() -> [(&'static str, OrderMessage); 7] {
                     "name": "Ada", "line1": "Way 1", "line2": "Left", "city": "Berlin", "postalCode": "10115",
                     "region": "BE", "country": "DE",
                 },
+                "shippingMethod": "express",
             })),
         ),
         (

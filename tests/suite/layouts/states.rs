@@ -1,10 +1,10 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Allowance, Availability, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry, Guest, Invoice,
-    LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product, ProductImage,
-    QueuedOrder, RateTax, Reconciliation, Reduction, Refusal, Rejection, ReturnStatus, ShipmentStatus, Stock,
-    StockCell, TaxRate, Transfer, Work,
+    Allowance, Availability, ChosenMethod, CodeUse, Credit, Customer, Discount, Dispute, GiftCard, GiftCardEntry,
+    Guest, Invoice, LineTax, LineUnits, Order, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, Product,
+    ProductImage, QueuedOrder, RateTax, Reconciliation, Reduction, Refusal, Rejection, ReturnStatus, ShipmentStatus,
+    Stock, StockCell, TaxRate, Transfer, Work,
 };
 use key_schema::layout::Item;
 use key_schema::value::{Currency, Money, ProductId, RequestHash, Timestamp};
@@ -41,7 +41,12 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 codes.push(CodeUse { code: "FREE".parse().expect("a code"), amount: amount(), counted: false });
                 rare.push(image("Order(Codes)", Order { codes, ..order.clone() }));
                 let shipping = Some(amount());
-                rare.push(image("Order(Shipping)", Order { shipping, has_address: true, ..order.clone() }));
+                let shipping_method = Some(ChosenMethod {
+                    method_id: "express".parse().expect("an id"),
+                    name: "Express".to_owned().try_into().expect("a name"),
+                });
+                let with = Order { shipping, shipping_method, has_address: true, ..order.clone() };
+                rare.push(image("Order(Shipping)", with));
                 let product_id = product();
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
                 let allowance = |key| Allowance { key, amount: 5, reason: Some("a scratch".to_owned()), at: later() };
@@ -203,7 +208,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::GiftCardInvalid { code: "gggggggg".parse().expect("a code") },
         Rejection::GiftCardBalance { code: "gggggggg".parse().expect("a code") },
         Rejection::UnknownAddress { address: "home".parse().expect("an id") },
-        Rejection::NotShipped { country: "DE".parse().expect("a country") },
+        Rejection::NotShipped { country: "DE".parse().expect("a country"), method: "express".parse().ok() },
         Rejection::CartChanged { cart: 7.try_into().expect("a version") },
         Rejection::KeyReused,
     ]

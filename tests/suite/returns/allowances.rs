@@ -70,7 +70,7 @@ async fn the_price_of_shipping_goes_back_with_the_last_unit() {
         let shop = Shop::open_where(&[("RETURN_SHIPPING", setting)]).await;
         shop.sign_up("ada").await;
         shop.product("thing", 1000, 10).await;
-        let zone = json!({ "countries": ["DE"], "currency": "EUR", "by": "price", "bands": [{ "price": 490 }] });
+        let zone = json!({ "countries": ["DE"], "currency": "EUR", "methods": [{ "methodId": "standard", "name": "Standard", "by": "price", "bands": [{ "price": 490 }] }] });
         shop.admin().put_if("/shipping", "\"0\"", json!({ "zones": [zone] })).await.expect(200);
         let mut body = basket("thing", 2);
         body["shipTo"] =

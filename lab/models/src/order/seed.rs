@@ -32,6 +32,7 @@ fn request_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str
         ship_to: None,
         cart: None,
         discount_codes: vec![],
+        shipping_method: None,
     };
     OrderRequest {
         customer: customer.parse().expect("an id"),

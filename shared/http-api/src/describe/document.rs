@@ -217,6 +217,7 @@ struct Members {
     /// The amount that is left, or the right one.
     amount: Money,
     address_id: String,
+    shipping_method: String,
     country: String,
     /// The version of the cart.
     cart: u64,

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{
-    Address, Allowance, Cancellation, Credit, ImageUrls, LineTax, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
-    RateTax, ReturnStatus, ShipmentStatus, WholeOrder,
+    Address, Allowance, Cancellation, ChosenMethod, Credit, ImageUrls, LineTax, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, RateTax, ReturnStatus, ShipmentStatus, WholeOrder,
 };
 use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Serialize;
@@ -38,6 +38,9 @@ pub struct OrderView {
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates.
     #[schema(nullable = false)]
     shipping: Option<Money>,
+    /// The method by which the order is shipped. Absent without a price of shipping.
+    #[schema(nullable = false)]
+    shipping_method: Option<ChosenMethod>,
     /// The tax of lines and shipping that comes on top of the prices. Absent if the prices include the tax.
     #[schema(nullable = false)]
     tax: Option<Money>,
@@ -305,6 +308,7 @@ impl From<Order> for OrderView {
             discounts,
             tax: order.tax,
             shipping: order.shipping,
+            shipping_method: order.shipping_method,
             total: order.total,
             ship_to: None,
             payment_method: None,

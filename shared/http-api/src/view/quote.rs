@@ -1,4 +1,4 @@
-use key_schema::entity::Payment;
+use key_schema::entity::{ChosenMethod, OfferedMethod, Payment};
 use key_schema::value::{GiftCardCode, Money};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,6 +22,13 @@ pub struct QuoteView {
     /// The price of shipping. Absent if the request has no address, or the shop has no shipping rates.
     #[schema(nullable = false)]
     pub shipping: Option<Money>,
+    /// The method by which the order is shipped. Absent without a price of shipping.
+    #[schema(nullable = false)]
+    pub shipping_method: Option<ChosenMethod>,
+    /// The methods by which the order can be shipped, in the order that staff choose. The first one is taken if the request
+    /// names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shipping_methods: Vec<OfferedMethod>,
     /// The tax that comes on top of the prices. Absent if the prices include the tax.
     #[schema(nullable = false)]
     pub tax: Option<Money>,

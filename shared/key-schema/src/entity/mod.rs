@@ -74,7 +74,9 @@ pub use rejection::Rejection;
 pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
 pub use shipment::{Shipment, ShipmentStatus};
-pub use shipping::{BandsBy, NotShipped, ShippingBand, ShippingRates, ShippingZone, weight_of};
+pub use shipping::{
+    BandsBy, ChosenMethod, OfferedMethod, ShippingBand, ShippingMethod, ShippingRates, ShippingZone, weight_of,
+};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::Sums;

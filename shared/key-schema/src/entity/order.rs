@@ -11,8 +11,8 @@ use crate::value::{
 
 use super::credit::{net_amounts, shares};
 use super::{
-    Allowance, CodeUse, Credit, LineTax, LineUnits, OrderStatus, ProductImage, RateTax, ReturnStatus, ShipmentStatus,
-    tax,
+    Allowance, ChosenMethod, CodeUse, Credit, LineTax, LineUnits, OrderStatus, ProductImage, RateTax, ReturnStatus,
+    ShipmentStatus, tax,
 };
 
 #[cfg(test)]
@@ -44,6 +44,8 @@ pub struct Order {
     /// The price of shipping. Absent if the order has no address, or the shop had no shipping rates. Credits never contain
     /// it: a cancellation of the whole order gives it back, or an allowance.
     pub shipping: Option<Money>,
+    /// The method by which the order is shipped. Absent without a price of shipping.
+    pub shipping_method: Option<ChosenMethod>,
     /// The tax of shipping. Absent if there is none.
     pub shipping_tax: Option<LineTax>,
     /// The amount to pay.
@@ -128,6 +130,7 @@ impl Order {
             codes: Vec::new(),
             tax: None,
             shipping: None,
+            shipping_method: None,
             shipping_tax: None,
             total,
             request_hash: RequestHash::of(b""),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{AddressId, CartVersion, Country, DiscountCode, GiftCardCode, Money, ProductId};
+use crate::value::{AddressId, CartVersion, Country, DiscountCode, GiftCardCode, Money, ProductId, ShippingMethodId};
 
 /// The reason why the state of the shop does not allow an order. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +54,12 @@ pub enum Rejection {
     },
     /// The customer's address book has no such address.
     UnknownAddress { address: AddressId },
-    /// The shop does not ship the order to this country.
-    NotShipped { country: Country },
+    /// The shop does not ship the order to this country, or not by the method that it names.
+    NotShipped {
+        country: Country,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        method: Option<ShippingMethodId>,
+    },
     /// The customer's cart no longer has the version that the order names, or it has other lines than the order.
     CartChanged { cart: CartVersion },
     /// The discount code does not exist, or is not valid now.

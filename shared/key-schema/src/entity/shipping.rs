@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::value::{Country, Currency, Grams, Money, Timestamp};
+use crate::value::{Country, Currency, Grams, Line, Money, ShippingMethodId, Timestamp};
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +28,18 @@ pub struct ShippingZone {
     pub countries: Vec<Country>,
     /// The currency of the orders that the zone is for.
     pub currency: Currency,
+    /// The methods from which a customer chooses. Without a choice, an order has the first one that it fits.
+    #[schema(min_items = 1, max_items = 10)]
+    pub methods: Vec<ShippingMethod>,
+}
+
+/// A method of shipping, with its price.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShippingMethod {
+    pub method_id: ShippingMethodId,
+    /// The name that customers read.
+    pub name: Line,
     /// What the bands measure.
     pub by: BandsBy,
     /// The bands, each with a higher bound than the one before. An order has the price of the first band that it fits in.
@@ -39,7 +51,7 @@ pub struct ShippingZone {
     pub free_from: Option<i64>,
 }
 
-/// What the bands of a zone measure.
+/// What the bands of a method measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum BandsBy {
@@ -49,7 +61,7 @@ pub enum BandsBy {
     Price,
 }
 
-/// A band of a zone.
+/// A band of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShippingBand {
@@ -62,38 +74,43 @@ pub struct ShippingBand {
     pub price: i64,
 }
 
-/// An order is not shipped: its country is in no zone, or it is beyond every band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotShipped;
+/// The method by which an order is shipped, as it was when the order was placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChosenMethod {
+    pub method_id: ShippingMethodId,
+    pub name: Line,
+}
+
+/// A method by which a basket can be shipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedMethod {
+    pub method_id: ShippingMethodId,
+    pub name: Line,
+    /// The price of shipping, before a tax on top.
+    pub price: Money,
+}
 
 impl ShippingRates {
     /// The most zones.
     pub const MOST_ZONES: usize = 50;
-    /// The most bands of a zone.
+    /// The most methods of a zone.
+    pub const MOST_METHODS: usize = 10;
+    /// The most bands of a method.
     pub const MOST_BANDS: usize = 20;
-    /// The most countries and bands of all zones together. So the item has at most 4 kB, which a read of half a unit
-    /// covers.
-    pub const MOST_PARTS: usize = 300;
+    /// The most bytes of the zones as JSON. The item is no larger, so a read of one unit covers it.
+    pub const MOST_BYTES: usize = 8_000;
 
-    /// The price of shipping goods of this price, after the discount, and this weight to the country. `None` if the shop
-    /// has no rates.
-    ///
-    /// # Errors
-    /// The order is not shipped.
-    pub fn price(&self, country: &Country, goods: Money, weight: u64) -> Result<Option<Money>, NotShipped> {
-        if self.zones.is_empty() {
-            return Ok(None);
-        }
-        let zone = self.zone(country, goods.currency()).ok_or(NotShipped)?;
-        if zone.free_from.is_some_and(|free_from| goods.amount() >= free_from) {
-            return Ok(Some(Money::zero(goods.currency())));
-        }
-        let measured = match zone.by {
-            BandsBy::Weight => i64::try_from(weight).map_err(|_| NotShipped)?,
-            BandsBy::Price => goods.amount(),
+    /// The methods by which goods of this price, after the discount, and this weight are shipped to the country, in the order
+    /// of the zone. Without any, they are not shipped.
+    pub fn offers(&self, country: &Country, goods: Money, weight: u64) -> Vec<OfferedMethod> {
+        let methods = self.zone(country, goods.currency()).into_iter().flat_map(|zone| &zone.methods);
+        let offer = |method: &ShippingMethod| {
+            let price = method.price(goods, weight)?;
+            Some(OfferedMethod { method_id: method.method_id.clone(), name: method.name.clone(), price })
         };
-        let band = zone.bands.iter().find(|band| band.up_to.is_none_or(|most| measured <= most)).ok_or(NotShipped)?;
-        Money::new(band.price, goods.currency()).map(Some).ok_or(NotShipped)
+        methods.filter_map(offer).collect()
     }
 
     /// The zone of a country: the one that names the country, or else the rest of the world.
@@ -101,6 +118,27 @@ impl ShippingRates {
         let mut zones = self.zones.iter().filter(|zone| zone.currency == currency);
         let named = zones.clone().find(|zone| zone.countries.contains(country));
         named.or_else(|| zones.find(|zone| zone.countries.is_empty()))
+    }
+}
+
+impl ShippingMethod {
+    /// The price of shipping. `None` if no band fits.
+    fn price(&self, goods: Money, weight: u64) -> Option<Money> {
+        if self.free_from.is_some_and(|free_from| goods.amount() >= free_from) {
+            return Some(Money::zero(goods.currency()));
+        }
+        let measured = match self.by {
+            BandsBy::Weight => i64::try_from(weight).ok()?,
+            BandsBy::Price => goods.amount(),
+        };
+        let band = self.bands.iter().find(|band| band.up_to.is_none_or(|most| measured <= most))?;
+        Money::new(band.price, goods.currency())
+    }
+}
+
+impl From<OfferedMethod> for ChosenMethod {
+    fn from(OfferedMethod { method_id, name, price: _ }: OfferedMethod) -> Self {
+        Self { method_id, name }
     }
 }
 

@@ -64,6 +64,8 @@ ids! {
     CustomerId = "customerId";
     /// An address of an address book.
     AddressId = "addressId";
+    /// A method of shipping, such as `express`.
+    ShippingMethodId = "methodId";
     /// A product.
     ProductId = "productId";
     /// An order. Derived from customer and idempotency key.

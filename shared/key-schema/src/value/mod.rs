@@ -61,7 +61,8 @@ pub use day::{Day, Days};
 pub use guest::GuestSecret;
 pub use id::{
     AddressId, Category, CustomerId, DiscountCode, GiftCardCode, HolderId, IdempotencyRecordId, ImageId, IntentId,
-    InvoiceId, InvoiceSeries, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ViewMarkId, VisitorId, spread,
+    InvoiceId, InvoiceSeries, OrderId, ProductId, RepairId, ReturnId, ShipmentId, ShippingMethodId, ViewMarkId,
+    VisitorId, spread,
 };
 pub use invoice_number::InvoiceNumber;
 #[cfg(test)]

@@ -47,9 +47,9 @@ const DESCRIPTION: &str = "^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\
 #[serde(try_from = "String")]
 pub struct Name(String);
 
-/// A line of an address: 1 to 100 characters, at least one of them visible. Spaces around it are removed.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+/// A line of an address, or a short name: 1 to 100 characters, at least one of them visible. Spaces around it are removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Line(String);
 
 /// The address of a web page: `https://` and a host, in ASCII, of at most 200 characters.

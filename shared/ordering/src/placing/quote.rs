@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Address, CardPayment, CodeUse, CustomerStats, Destination, LineTax, OrderLine, OrderStatus, Payment, PaymentStatus,
-    Rejection, TaxRate, shares, tax_lines, tax_on_top, weight_of,
+    Address, CardPayment, ChosenMethod, CodeUse, CustomerStats, Destination, LineTax, OfferedMethod, OrderLine,
+    OrderStatus, Payment, PaymentStatus, Rejection, TaxRate, shares, tax_lines, tax_on_top, weight_of,
 };
 use key_schema::value::{Category, Money, Timestamp};
 
@@ -35,6 +35,10 @@ pub struct Quote {
     pub tax: Option<Money>,
     /// The price of shipping. `None` if the order has no address, or the shop no shipping rates.
     pub shipping: Option<Money>,
+    /// The method by which the order is shipped, exactly if there is a price of shipping.
+    pub shipping_method: Option<ChosenMethod>,
+    /// The methods from which to choose.
+    pub shipping_methods: Vec<OfferedMethod>,
     /// The address to which the order is shipped.
     pub address: Option<Address>,
     /// The amount to pay.
@@ -70,7 +74,8 @@ impl Quote {
         is_of_cart(order, items, now)?;
         let mut goods = Goods::of(order, items, now)?;
         let shipping_tax = goods.tax(items, rules)?;
-        let Goods { lines, subtotal, discount, codes, net: goods, address, shipping, .. } = goods;
+        let Goods { lines, subtotal, discount, codes, net: goods, address, shipping, shipping_methods, .. } = goods;
+        let (shipping, shipping_method) = shipping.map(|chosen| (chosen.price, chosen.into())).unzip();
         let tax = tax_on_top(&lines, shipping_tax, goods.currency());
         let mut more = [shipping, tax].into_iter().flatten();
         let total = more.try_fold(goods, Money::checked_add);
@@ -79,7 +84,20 @@ impl Quote {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(order, items, total, now)?;
-        Ok(Self { lines, subtotal, discount, codes, shipping_tax, tax, shipping, address, total, payments })
+        Ok(Self {
+            lines,
+            subtotal,
+            discount,
+            codes,
+            shipping_tax,
+            tax,
+            shipping,
+            shipping_method,
+            shipping_methods,
+            address,
+            total,
+            payments,
+        })
     }
 
     /// The request to the shop's tax engine about the basket. `None` if there is no engine, or no quote whatever it responds.
@@ -173,7 +191,8 @@ struct Goods {
     net: Money,
     destination: Option<Destination>,
     address: Option<Address>,
-    shipping: Option<Money>,
+    shipping: Option<OfferedMethod>,
+    shipping_methods: Vec<OfferedMethod>,
 }
 
 impl Goods {
@@ -183,12 +202,17 @@ impl Goods {
         let net = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
         let named = order.ship_to.as_ref().map(|ship_to| items.destination(ship_to)).transpose();
         let (destination, address) = named.map_err(|address| Rejection::UnknownAddress { address })?.unzip();
-        let shipping = shipping(order, items, net, destination.as_ref())?;
-        Ok(Self { lines, subtotal, discount, codes, net, destination, address: address.flatten(), shipping })
+        let (shipping, shipping_methods) = shipping(order, items, net, destination.as_ref())?;
+        let address = address.flatten();
+        Ok(Self { lines, subtotal, discount, codes, net, destination, address, shipping, shipping_methods })
+    }
+
+    fn price_of_shipping(&self) -> Option<Money> {
+        self.shipping.as_ref().map(|chosen| chosen.price)
     }
 
     fn tax_request(&self, items: &ItemsRead, rules: &Taxed) -> TaxRequest {
-        TaxRequest::of(rules, &self.lines, self.discount, (self.shipping, self.destination.as_ref()), items)
+        TaxRequest::of(rules, &self.lines, self.discount, (self.price_of_shipping(), self.destination.as_ref()), items)
     }
 
     /// Puts its tax on each line. Returns the tax of shipping.
@@ -220,7 +244,7 @@ impl Goods {
         });
         let rates: Vec<TaxRate> = rates.collect();
         tax_lines(&mut self.lines, self.discount, &rates, rules.prices).ok_or(Rejection::TooExpensive)?;
-        Ok(self.shipping.map(|shipping| taxes.standard.tax(shipping, rules.prices)))
+        Ok(self.price_of_shipping().map(|shipping| taxes.standard.tax(shipping, rules.prices)))
     }
 }
 
@@ -278,7 +302,7 @@ impl Discounts {
     }
 }
 
-/// The price of shipping goods of this price to the destination.
+/// The method of shipping goods of this price to the destination, and the methods from which it was chosen.
 ///
 /// The rates and the weights are those that were read. The transaction does not check them: all orders would meet at the
 /// one item of the rates. `expectedTotal` holds the order to a quote.
@@ -287,14 +311,23 @@ fn shipping(
     items: &ItemsRead,
     goods: Money,
     destination: Option<&Destination>,
-) -> Result<Option<Money>, Rejection> {
-    let (Some(Destination { country, .. }), Some(rates)) = (destination, &items.rates) else { return Ok(None) };
+) -> Result<(Option<OfferedMethod>, Vec<OfferedMethod>), Rejection> {
+    let rates = items.rates.as_ref().filter(|rates| !rates.zones.is_empty());
+    let (Some(Destination { country, .. }), true) = (destination, rates.is_some() || order.shipping_method.is_some())
+    else {
+        return Ok((None, Vec::new()));
+    };
     let weights = order.lines.iter().map(|line| {
         let each = items.products.get(&line.product_id).and_then(|product| product.weight_grams);
         weight_of(line.quantity.get(), each)
     });
-    let shipping = rates.price(country, goods, weights.sum());
-    shipping.map_err(|_| Rejection::NotShipped { country: country.clone() })
+    let offers = rates.map_or_else(Vec::new, |rates| rates.offers(country, goods, weights.sum()));
+    let wanted = &order.shipping_method;
+    let chosen = offers.iter().find(|offer| wanted.as_ref().is_none_or(|wanted| offer.method_id == *wanted)).cloned();
+    match chosen {
+        Some(_) => Ok((chosen, offers)),
+        None => Err(Rejection::NotShipped { country: country.clone(), method: wanted.clone() }),
+    }
 }
 
 /// The payments. Gift cards pay first, in the order of the request, each at most its balance. The bank card pays the

@@ -4,7 +4,7 @@ use key_schema::entity::{Address, Destination, NewAddress};
 use key_schema::layout::Index;
 use key_schema::value::{
     AddressId, CartVersion, Country, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, Invalid, Line, Money,
-    ProductId, Quantity, RequestHash, repeated,
+    ProductId, Quantity, RequestHash, ShippingMethodId, repeated,
 };
 use serde::{Deserialize, Serialize};
 use table::WriteUnits;
@@ -68,6 +68,8 @@ pub struct NewOrder {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 3)]
     pub discount_codes: Vec<DiscountCode>,
+    /// The method of shipping, of those that a quote lists. Without one, the order has the first of them.
+    pub shipping_method: Option<ShippingMethodId>,
 }
 
 impl NewOrder {
@@ -100,7 +102,8 @@ pub struct Basket {
 pub enum BasketError {
     /// The request has more lines, gift cards or discount codes than one transaction can hold.
     TooLarge(String),
-    /// The request has no lines, the same product, gift card or discount code twice, or discount codes in both fields.
+    /// The request has no lines, the same product, gift card or discount code twice, discount codes in both fields, or
+    /// a method of shipping without an address.
     Invalid(String),
 }
 
@@ -167,6 +170,9 @@ impl TryFrom<NewOrder> for Basket {
         }
         if let Some(at) = repeated(&order.discount_codes) {
             return Err(BasketError::Invalid(format!("discountCodes[{at}] is listed twice")));
+        }
+        if order.shipping_method.is_some() && order.ship_to.is_none() {
+            return Err(BasketError::Invalid("shippingMethod: only an order with shipTo has one".to_owned()));
         }
         Ok(Self { hash: canonical::hash(&order), order })
     }

@@ -34,6 +34,7 @@ pub(crate) fn new_order(
         codes: quote.codes,
         tax: quote.tax,
         shipping: quote.shipping,
+        shipping_method: quote.shipping_method,
         shipping_tax: quote.shipping_tax,
         request_hash: request.basket.hash().clone(),
         // A basket has at most 40 lines.

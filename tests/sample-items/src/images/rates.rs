@@ -2,7 +2,7 @@
 
 use key_schema::entity::{
     Address, BandsBy, CategoryTax, CountryTaxes, CustomerAddresses, OrderAddress, SavedAddress, ShippingBand,
-    ShippingRates, ShippingZone, TaxRate, Taxes,
+    ShippingMethod, ShippingRates, ShippingZone, TaxRate, Taxes,
 };
 use key_schema::value::{AddressId, Country};
 use serde_dynamo::Item;
@@ -41,9 +41,16 @@ impl Parts<'_> {
             zones: vec![ShippingZone {
                 countries: vec!["DE".parse()?, "AT".parse()?],
                 currency: self.price.currency(),
-                by: BandsBy::Weight,
-                bands: vec![ShippingBand { up_to: Some(2000), price: 490 }, ShippingBand { up_to: None, price: 890 }],
-                free_from: Some(5000),
+                methods: vec![ShippingMethod {
+                    method_id: "standard".parse()?,
+                    name: "Standard".to_owned().try_into()?,
+                    by: BandsBy::Weight,
+                    bands: vec![
+                        ShippingBand { up_to: Some(2000), price: 490 },
+                        ShippingBand { up_to: None, price: 890 },
+                    ],
+                    free_from: Some(5000),
+                }],
             }],
             updated_at: self.at,
             version: 1,

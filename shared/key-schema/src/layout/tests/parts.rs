@@ -153,7 +153,10 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
                 8 => Rejection::GiftCardInvalid { code: GiftCardCode::clone(&gift_card) },
                 10 => Rejection::UnknownAddress { address: product.to_string().parse().expect("an id") },
                 13 => Rejection::CartChanged { cart: quantity.try_into().expect("a version") },
-                11 => Rejection::NotShipped { country: "DE".parse().expect("a country") },
+                11 => Rejection::NotShipped {
+                    country: "DE".parse().expect("a country"),
+                    method: until.map(|_| "express".parse().expect("an id")),
+                },
                 9 => Rejection::GiftCardBalance { code: gift_card.clone() },
                 12 => Rejection::Recalled { products: vec![product.clone(), product.clone()] },
                 _ => Rejection::KeyReused,

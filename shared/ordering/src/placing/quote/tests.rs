@@ -49,6 +49,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (NewO
         ship_to: None,
         cart: None,
         discount_codes: vec![],
+        shipping_method: None,
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");

@@ -9,7 +9,9 @@
 //! does not use it stays the same. The tests pin the hashes of two requests.
 
 use key_schema::entity::{self, Address};
-use key_schema::value::{CartVersion, Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
+use key_schema::value::{
+    CartVersion, Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash, ShippingMethodId,
+};
 use serde::Serialize;
 
 use super::{NewOrder, RequestedLine, SavedId, ShipTo};
@@ -30,6 +32,7 @@ struct Canonical<'a> {
     cart: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     discount_codes: &'a [DiscountCode],
+    shipping_method: Option<&'a ShippingMethodId>,
 }
 
 /// An address, or its id in the customer's book.
@@ -72,6 +75,7 @@ pub(crate) fn hash(order: &NewOrder) -> RequestHash {
         ship_to,
         cart,
         discount_codes,
+        shipping_method,
     } = order;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
@@ -83,6 +87,7 @@ pub(crate) fn hash(order: &NewOrder) -> RequestHash {
         ship_to: ship_to.as_ref().map(Destination::from),
         cart: cart.map(CartVersion::get),
         discount_codes,
+        shipping_method: shipping_method.as_ref(),
     };
     // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())

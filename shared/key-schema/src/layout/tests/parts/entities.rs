@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, CodeUse, CopyProgress,
-    CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
-    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, LineUnits,
-    Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase,
-    Product, ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair,
-    Return, ReturnStatus, SavedAddress, Shipment, ShipmentStatus, ShippingBand, ShippingRates, ShippingZone, Side,
-    Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
+    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, ChosenMethod, CodeUse,
+    CopyProgress, CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
+    EmailClaim, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey,
+    LineTax, LineUnits, Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts,
+    PaymentDue, Phase, Product, ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction,
+    Refusal, Repair, Return, ReturnStatus, SavedAddress, Shipment, ShipmentStatus, ShippingBand, ShippingMethod,
+    ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim,
+    ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, ImageId, InvoiceNumber, Money, RequestHash, TextHash};
@@ -163,6 +164,10 @@ impl Parts {
                 discount: more,
                 codes: Vec::from_iter(self.until.map(|_| code_use(number > 1))),
                 shipping: self.until.map(|_| some),
+                shipping_method: self.until.map(|_| ChosenMethod {
+                    method_id: "express".parse().expect("an id"),
+                    name: "Express".to_owned().try_into().expect("a name"),
+                }),
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 units: self.quantity.get(),
@@ -302,9 +307,13 @@ impl Parts {
                 zones: vec![ShippingZone {
                     countries: self.until.iter().map(|_| self.address().country).collect(),
                     currency: some.currency(),
-                    by: if self.until.is_some() { BandsBy::Weight } else { BandsBy::Price },
-                    bands: vec![ShippingBand { up_to: self.until.map(|_| 1000), price: some.amount() }],
-                    free_from: self.until.map(|_| most.amount()),
+                    methods: vec![ShippingMethod {
+                        method_id: "express".parse().expect("an id"),
+                        name: "Express".to_owned().try_into().expect("a name"),
+                        by: if self.until.is_some() { BandsBy::Weight } else { BandsBy::Price },
+                        bands: vec![ShippingBand { up_to: self.until.map(|_| 1000), price: some.amount() }],
+                        free_from: self.until.map(|_| most.amount()),
+                    }],
                 }],
                 updated_at: at,
                 version: number,

@@ -1,8 +1,8 @@
 //! Shops with rates of shipping and tax.
 
 use key_schema::entity::{
-    Address, BandsBy, CountryTaxes, CustomerAddresses, SavedAddress, ShippingBand, ShippingRates, ShippingZone,
-    TaxRate, Taxes,
+    Address, BandsBy, CountryTaxes, CustomerAddresses, SavedAddress, ShippingBand, ShippingMethod, ShippingRates,
+    ShippingZone, TaxRate, Taxes,
 };
 use key_schema::value::{AddressId, Country};
 
@@ -44,8 +44,9 @@ pub(super) fn ship(
     }
     let by = if by_weight { BandsBy::Weight } else { BandsBy::Price };
     let bands = vec![ShippingBand { up_to: None, price: rate }];
-    let zone =
-        ShippingZone { countries: vec![address.country.clone()], currency: eur(0).currency(), by, bands, free_from };
+    let (method_id, name) = ("standard".parse().expect("an id"), "Standard".to_owned().try_into().expect("a name"));
+    let methods = vec![ShippingMethod { method_id, name, by, bands, free_from }];
+    let zone = ShippingZone { countries: vec![address.country.clone()], currency: eur(0).currency(), methods };
     items.rates = Some(ShippingRates { zones: vec![zone], updated_at: now(), version: 1 });
     if !saved {
         order.ship_to = Some(ShipTo::Address(address));
