@@ -23,7 +23,7 @@ use axum::response::Response as AxumResponse;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::problem::plain_problem;
+use crate::problem::problem;
 
 const DEFAULT_PORT: u16 = 80;
 
@@ -88,7 +88,7 @@ pub fn refuse_other_hosts(service: Router) -> Router {
 async fn pass_local_hosts(request: Request, next: Next) -> AxumResponse {
     match check_name(request.uri(), request.headers(), names_of(request.headers())) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => plain_problem(refusal.status(), refusal.detail()),
+        Err(refusal) => problem(refusal.status(), refusal.detail()),
     }
 }
 

@@ -26,7 +26,6 @@ use crate::openid::OpenIdIssuer;
 use crate::option_error::OptionError;
 use crate::pages::TableBrowser;
 use crate::private_file;
-use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
 use crate::s3::Buckets;
 use crate::secrets::Secrets;
@@ -70,8 +69,6 @@ pub struct Options {
     pub openapi: &'static str,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
-    /// The problem types of the gateway's own errors.
-    pub problem_type: fn(GatewayError) -> ProblemType,
 }
 
 impl Options {
@@ -91,7 +88,6 @@ impl Options {
             inject_faults: false,
             openapi: "{}",
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
-            problem_type: |error| ProblemType::blank(error.status()),
         }
     }
 }
@@ -224,7 +220,6 @@ impl Stack {
             issuer,
             scopes: template.routes.iter().flat_map(|route| route.scopes.iter().cloned()).collect(),
             cors: template.cors.clone(),
-            problems: Problems(options.problem_type),
             sqs,
             bus: Arc::clone(&bus),
             scheduled,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bench, TEMPLATE, header, json_of, problem_of};
+use super::{Bench, TEMPLATE, header, json_of, refusal_of};
 
 #[tokio::test]
 async fn the_description_of_the_api_is_served() {
@@ -31,7 +31,7 @@ async fn the_page_at_the_root_links_pages_that_exist() {
 #[tokio::test]
 async fn a_route_of_the_template_replaces_the_page_at_the_root() {
     let bench = Bench::start_with(&TEMPLATE.replace("Path: /mine", "Path: /")).await;
-    problem_of(bench.get("/"), 401, "unauthorized", "Unauthorized").await;
+    refusal_of(bench.get("/"), 401, "Unauthorized").await;
 }
 
 #[tokio::test]

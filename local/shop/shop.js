@@ -1,0 +1,419 @@
+// The pages of the storefront. Each page is a function of the address that returns its title, its HTML, and what to do once
+// it is shown.
+
+import { Problem, asGuest, call, forget, get, introduce, load, money, once, pay, productsById, save } from './api.js';
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const main = $('#main');
+
+// A template escapes every value, so that no name of a product runs as a script; only other templates are taken as HTML.
+class Html { constructor(text) { this.text = text; } }
+const text = value => Array.isArray(value) ? value.map(text).join('') : value instanceof Html ? value.text
+  : value == null || value === false ? '' : String(value).replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+const html = ({ raw: [first, ...parts] }, ...values) => new Html(parts.reduce((all, part, at) => all + text(values[at]) + part, first));
+
+function say(words) {
+  $('#said').textContent = '';
+  // Some screen readers speak a text only if it appears after it was empty.
+  setTimeout(() => { $('#said').textContent = words; }, 50);
+}
+
+// ---- The cart is in this browser: ids and quantities. Names and prices come from the API each time it is shown. ----
+
+const MOST_LINES = 10; // An order of a guest has no more.
+const cart = () => load('cart') ?? [];
+
+function setQuantity(productId, quantity) {
+  const lines = cart().map(line => line.productId === productId ? { ...line, quantity } : line);
+  if (!lines.some(line => line.productId === productId)) lines.push({ productId, quantity });
+  save('cart', lines.filter(line => line.quantity > 0));
+  showCount();
+}
+
+function showCount() {
+  const units = cart().reduce((sum, { quantity }) => sum + quantity, 0);
+  $('#count').innerHTML = text(html`${units}<span class="hidden"> ${units === 1 ? 'product' : 'products'}</span>`);
+}
+
+// ---- Parts of pages ----
+
+/** The first image, or a drawing with the initial. An absent `alt` is no text, because the name stands beside it. */
+function picture({ images: [image] = [], name, productId }) {
+  if (image) return html`<img class="picture" src="${image.url}" alt="${image.alt}" width="${image.width ?? 600}" height="${image.height ?? 600}" loading="lazy">`;
+  const hue = [...productId].reduce((sum, letter) => (sum * 31 + letter.codePointAt()) % 360, 7);
+  return html`<span class="picture drawn" style="--hue: ${hue}" aria-hidden="true">${[...name][0]}</span>`;
+}
+
+const AVAILABILITY = { fewLeft: 'Few left', soldOut: 'Sold out' };
+// A value that a later release adds is shown as nothing, never as an error.
+const badge = ({ availability }) => AVAILABILITY[availability] && html`<span class="badge ${availability}">${AVAILABILITY[availability]}</span>`;
+
+const card = product => html`<li class="card">${picture(product)}
+  <h2><a href="#/products/${product.productId}">${product.name}</a></h2>
+  <p>${money(product.price)} ${badge(product)}</p></li>`;
+
+/** A labelled field. Its name is the JSON pointer of its value in the request, so that an error's pointer finds it. */
+const field = (label, pointer, attributes) => html`<p class="field"><label for="${pointer}">${label}</label>
+  <input id="${pointer}" name="${pointer}" aria-describedby="${pointer}-error" ${attributes}>
+  <span class="error" id="${pointer}-error"></span></p>`;
+
+/** The body of a request: the values of the form's fields that are not empty, at their pointers. */
+function bodyOf(form) {
+  const body = {};
+  for (const [pointer, value] of new FormData(form)) {
+    const names = pointer.split('/').slice(1), last = names.pop();
+    if (value.trim()) names.reduce((object, name) => object[name] ??= {}, body)[last] = value.trim();
+  }
+  return body;
+}
+
+// Problems that are about one field without a pointer to it.
+const FIELDS = { 'discount-invalid': '/discountCode', 'discount-exhausted': '/discountCode', 'not-shipped': '/shipTo/country' };
+
+/** Marks the fields that a problem is about, or shows it in the form's alert. Without a problem, takes all marks away. */
+function mark(form, problem) {
+  const errors = problem?.errors.map(({ pointer, detail }) => [pointer.slice(1), detail]) ?? [];
+  if (FIELDS[problem?.kind]) errors.push([FIELDS[problem.kind], problem.message]);
+  const marked = [...form.elements].filter(({ name, type }) => name && type !== 'radio').filter(input => {
+    const error = errors.find(([pointer]) => pointer === input.name);
+    input.toggleAttribute('aria-invalid', false);
+    if (error) input.setAttribute('aria-invalid', 'true');
+    $(`[id="${input.name}-error"]`).textContent = error?.[1] ?? '';
+    return error;
+  });
+  $('[role=alert]', form).textContent = problem && marked.length === 0 ? problem.message : '';
+  marked[0]?.focus();
+}
+
+/** Runs what a form does when it is sent, one at a time, and shows what goes wrong. */
+function onSubmit(form, act) {
+  form.addEventListener('submit', async event => {
+    event.preventDefault();
+    const button = event.submitter ?? $('button', form);
+    // A disabled button would lose the focus.
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    button.setAttribute('aria-disabled', 'true');
+    mark(form);
+    try {
+      await act();
+    } catch (problem) {
+      mark(form, shown(problem));
+    }
+    button.setAttribute('aria-disabled', 'false');
+  });
+}
+
+/** The problem, or the defect of this page as one. */
+function shown(error) {
+  if (error instanceof Problem) return error;
+  console.error(error);
+  return new Problem(400, { detail: 'Something went wrong on this page. Load it again.' });
+}
+
+const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
+
+/** The sums of a quote or an order. */
+const sums = ({ subtotal, discount, shipping, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
+  ${discount.amount > 0 && row('Discount', { ...discount, amount: -discount.amount })}
+  ${row('Shipping', shipping)}${row('Tax', tax)}${row('Total', total)}</dl>`;
+
+const lineList = lines => html`<ul class="lines">${lines.map(({ name, quantity, amount }) => html`<li><span>${quantity} × ${name}</span> ${money(amount)}</li>`)}</ul>`;
+
+// ---- Products ----
+
+async function listing(query) {
+  const [q, category, available] = ['q', 'category', 'available'].map(name => query.get(name));
+  const read = cursor => get(q ? '/search' : '/products', { q, category, available, limit: 24, cursor });
+  const page = await read();
+  const title = q ? `Results for “${q}”` : category ? category[0].toUpperCase() + category.slice(1) : 'All products';
+  const body = html`<div class="head"><h1>${title}</h1>
+    <label class="check"><input type="checkbox" id="available" ${available && html`checked`}> Only what can be bought</label></div>
+    <ul class="grid">${page.items.map(card)}</ul>
+    ${page.items.length === 0 && html`<p class="empty">Nothing was found. <a href="#/">See all products</a></p>`}
+    <p class="more"><button class="plain" id="more">Show more</button></p>`;
+  const ready = () => {
+    let { next } = page;
+    const more = $('#more');
+    more.hidden = !next;
+    more.onclick = async () => {
+      const following = await read(next), shownBefore = $('.grid').children.length;
+      $('.grid').insertAdjacentHTML('beforeend', text(following.items.map(card)));
+      more.hidden = !(next = following.next);
+      // The button may be gone: go on with the first product that is new.
+      $('a', $('.grid').children[shownBefore])?.focus();
+    };
+    $('#available').onchange = ({ target }) => {
+      if (target.checked) query.set('available', 'true'); else query.delete('available');
+      location.hash = `#/?${query}`;
+    };
+    say(`${page.items.length}${page.next ? ' or more' : ''} products`);
+  };
+  return { title, body, ready };
+}
+
+async function product(id) {
+  const chosen = await get(`/products/${id}`);
+  const of = chosen.variantOf ?? id;
+  const [first, { items }] = await Promise.all([of === id ? chosen : get(`/products/${of}`), get(`/products/${of}/variants`)]);
+  const label = variant => Object.values(variant.attributes ?? {}).join(', ') || variant.name;
+  const variants = items.length > 0 && html`<fieldset class="choice"><legend>${Object.keys(items[0].attributes ?? {}).join(', ') || 'Variant'}</legend>
+    ${[first, ...items].map(it => html`<label><input type="radio" name="variant" id="of-${it.productId}" value="${it.productId}"
+      ${it.productId === id && html`checked`}><span>${label(it)}</span></label>`)}</fieldset>`;
+  const body = html`<article class="product"><div class="pictures">${picture(chosen)}
+      ${(chosen.images ?? []).slice(1).map(image => picture({ images: [image] }))}</div>
+    <div><p class="crumb"><a href="#/?category=${encodeURIComponent(chosen.category)}">${chosen.category}</a></p>
+      <h1>${chosen.name}</h1><p class="price">${money(chosen.price)} ${badge(chosen)}</p><p class="text">${chosen.description}</p>
+      <form novalidate><p role="alert"></p>${variants}
+        ${chosen.recalled && html`<p class="error">This product is recalled and cannot be ordered.</p>`}
+        ${chosen.availability !== 'soldOut' && !chosen.recalled && html`<div class="buy">${field('Quantity', '/quantity',
+    html`type="number" min="1" max="${chosen.available}" value="1" required inputmode="numeric"`)}
+          <button>Add to cart</button></div>`}</form></div></article>`;
+  const ready = () => {
+    const form = $('form', main);
+    form.onchange = ({ target }) => { if (target.name === 'variant') location.hash = `#/products/${target.value}`; };
+    onSubmit(form, () => {
+      const before = cart().find(line => line.productId === id)?.quantity ?? 0, quantity = Number(form['/quantity'].value);
+      const errors = detail => { throw new Problem(400, { errors: [{ pointer: '#/quantity', detail }] }); };
+      if (!(quantity >= 1 && Number.isInteger(quantity))) errors('must be a whole number from 1 on');
+      if (before + quantity > chosen.available) errors(`${chosen.available} are left, and ${before} of them are in your cart`);
+      if (!before && cart().length === MOST_LINES) errors(`a cart has at most ${MOST_LINES} different products`);
+      setQuantity(id, before + quantity);
+      say(`${quantity} × ${chosen.name} added to the cart`);
+    });
+  };
+  return { title: chosen.name, body, ready };
+}
+
+// ---- Cart and checkout ----
+
+const emptyCart = { title: 'Cart', body: html`<h1>Cart</h1><p class="empty">Your cart is empty. <a href="#/">See all products</a></p>` };
+
+async function showCart() {
+  const lines = cart();
+  if (lines.length === 0) return emptyCart;
+  const found = new Map((await productsById(lines.map(line => line.productId))).map(it => [it.productId, it]));
+  const bought = lines.filter(({ productId }) => found.has(productId));
+  const total = bought.reduce((sum, { productId, quantity }) => sum + found.get(productId).price.amount * quantity, 0);
+  const [any] = found.values();
+  const line = ({ productId, quantity }) => {
+    const it = found.get(productId);
+    if (!it) return html`<li class="line"><p>A product is no longer sold.</p><button class="plain" data-remove="${productId}">Remove it</button></li>`;
+    return html`<li class="line">${picture(it)}<p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
+      <label><span class="hidden">Quantity of ${it.name}</span><input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>
+      <button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it.name}</span></button>
+      <strong>${money({ ...it.price, amount: it.price.amount * quantity })}</strong></li>`;
+  };
+  const body = html`<h1>Cart</h1><ul class="cartlines">${lines.map(line)}</ul>
+    ${any && html`<div class="sumup"><p>Goods: <strong>${money({ ...any.price, amount: total })}</strong></p>
+      <p><a class="button" href="#/checkout">Go to checkout</a></p></div>`}`;
+  const ready = () => {
+    $('.cartlines').onchange = ({ target }) => {
+      setQuantity(target.id.slice(2), Math.min(Math.max(Math.trunc(target.value) || 1, 1), 10000));
+      go();
+    };
+    $('.cartlines').onclick = ({ target }) => {
+      const id = target.closest('[data-remove]')?.dataset.remove;
+      if (!id) return;
+      setQuantity(id, 0);
+      say('Removed from the cart');
+      go();
+    };
+  };
+  return { title: 'Cart', body, ready };
+}
+
+const linkOf = (guestId, orderId, secret) => `#/orders/${guestId}/${orderId}/${secret}`;
+
+async function checkout() {
+  const open = load('order'), lines = cart();
+  if (lines.length === 0 && !open) return emptyCart;
+  const { zones } = await get('/shipping');
+  const listed = zones.flatMap(zone => zone.countries ?? []);
+  // A zone without countries is the rest of the world: a shop that has one lists here where it wants to sell.
+  const countries = [...new Set(listed.length ? listed : ['AT', 'BE', 'DE', 'ES', 'FR', 'IT', 'NL', 'PL'])];
+  const names = new Intl.DisplayNames('en', { type: 'region' });
+  const body = html`<h1>Checkout</h1><form class="checkout" id="checkout">
+    <div ${open && html`inert`}><fieldset><legend>You</legend>
+      ${field('Email', '/email', html`type="email" autocomplete="email" required`)}
+      ${field('Name', '/shipTo/name', html`autocomplete="name" required maxlength="100"`)}</fieldset>
+    <fieldset><legend>Delivery</legend><p class="field"><label for="/shipTo/country">Country</label>
+      <select id="/shipTo/country" name="/shipTo/country" autocomplete="country" aria-describedby="/shipTo/country-error">
+        ${countries.map(code => html`<option value="${code}">${names.of(code)}</option>`)}</select>
+      <span class="error" id="/shipTo/country-error"></span></p>
+      ${field('Street and number', '/shipTo/line1', html`autocomplete="address-line1" required maxlength="100"`)}
+      ${field('Postal code', '/shipTo/postalCode', html`autocomplete="postal-code" maxlength="20"`)}
+      ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}
+      <div id="methods"></div></fieldset>
+    <fieldset><legend>Discount</legend>${field('Code (if you have one)', '/discountCode', html`autocomplete="off" maxlength="64"`)}</fieldset></div>
+    <aside><h2>Your order</h2><div id="quote" aria-live="polite"><p>Enter your postal code to see the total.</p></div>
+      <p role="alert"></p><button id="order">${open ? 'Send the order again' : 'Order'}</button></aside></form>`;
+
+  const ready = () => {
+    const form = $('#checkout');
+    let quoted, newest = 0;
+    /** Asks what the order costs. Returns whether the total is the one that was shown before. */
+    async function quote() {
+      const mine = ++newest;
+      const { shipTo, ...rest } = bodyOf(form);
+      delete rest.email;
+      const { country, postalCode } = shipTo;
+      if (!postalCode) return;
+      const answer = await call('POST', '/guests/quotes', { body: { ...rest, lines, shipTo: { country, postalCode } } });
+      // An answer that was overtaken by a newer one is not shown.
+      if (mine === newest) showQuote(answer);
+    }
+    function showQuote(answer) {
+      quoted = answer;
+      $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
+      $('#order').textContent = `Order for ${money(answer.total)}`;
+    }
+    form.addEventListener('change', async ({ target }) => {
+      if (!['/shipTo/country', '/shipTo/postalCode', '/discountCode', '/shippingMethod'].includes(target.name)) return;
+      try {
+        await quote();
+        mark(form);
+      } catch (problem) {
+        mark(form, shown(problem));
+      }
+    });
+    onSubmit(form, async () => {
+      if (!load('order')) {
+        if (!quoted) await quote();
+        const { email, ...order } = bodyOf(form);
+        const guest = await introduce(email, order.shipTo.name).catch(problem => {
+          problem.errors?.forEach(error => { error.pointer = error.pointer.replace('#/name', '#/shipTo/name'); });
+          throw problem;
+        });
+        save('buyer', guest);
+        await send({ ...order, lines, expectedTotal: quoted?.total });
+      } else await send();
+    });
+    /** Sends the order. If its outcome is unknown, the form is closed, and the same order is sent again. */
+    async function send(order) {
+      const { guestId, secret } = load('buyer');
+      try {
+        const placed = await once('order', `/guests/${guestId}/orders`, { headers: asGuest(secret), body: order });
+        forget('cart');
+        showCount();
+        location.hash = linkOf(guestId, placed.orderId, secret);
+      } catch (problem) {
+        if (problem.isOpen) return go().then(() => mark($('#checkout'), problem));
+        if (problem.kind !== 'price-changed') throw problem;
+        const before = quoted.total;
+        await quote();
+        throw new Problem(409, { detail: `The total has changed from ${money(before)} to ${money(quoted.total)}. Order again if you agree.` });
+      }
+    }
+    if (open) mark(form, new Problem(0, { detail: 'Your order was sent, and no answer came. Send it again: it is placed once.' }));
+  };
+  return { title: 'Checkout', body, ready };
+}
+
+// ---- The order ----
+
+const STATUSES = { PENDING: 'Ordered', PAID: 'Paid', PACKING: 'Being packed', SHIPPED: 'Shipped', DELIVERED: 'Delivered' };
+const CARDS = { pm_card_visa: '4242 4242 4242 4242', pm_card_chargeDeclined: '4000 0000 0000 0002 (is declined)' };
+
+async function showOrder(guestId, orderId, secret) {
+  const path = `/guests/${guestId}/orders/${orderId}`, headers = asGuest(secret);
+  const read = () => call('GET', path, { headers });
+  const order = await read();
+  const { status, lines, shipments = [], returns = [], credits = [], shipTo } = order;
+  const nameOf = id => lines.find(line => line.productId === id)?.name ?? id;
+  const parts = of => of.map(({ productId, quantity }) => `${quantity} × ${nameOf(productId)}`).join(', ');
+  const due = status === 'PENDING' && order.invoice.payments.find(({ type, status }) => type === 'card' && /pending|declined/.test(status));
+  const done = Object.keys(STATUSES).indexOf(status);
+  const unitsBack = id => [...credits.map(({ productId, units }) => [productId, units]),
+    ...returns.filter(it => it.status === 'REQUESTED').flatMap(it => it.lines.map(line => [line.productId, line.quantity]))]
+    .reduce((sum, [productId, units]) => sum + (productId === id ? units : 0), 0);
+  const returnable = status === 'DELIVERED' ? lines.map(line => ({ ...line, left: line.quantity - unitsBack(line.productId) })).filter(({ left }) => left > 0) : [];
+
+  const body = html`<h1>Your order</h1><p class="quiet">${orderId}, ${new Date(order.placedAt).toLocaleString()}</p>
+    ${status === 'CANCELLED' ? html`<p class="badge soldOut">Cancelled</p>` : html`<ol class="steps">${Object.values(STATUSES).map((name, at) =>
+    html`<li class="${at <= done && 'done'}" ${at === done && html`aria-current="step"`}>${name}</li>`)}</ol>`}
+    <p>This page’s address is secret, and the only way to your order: <button class="plain" id="copy">Copy the link</button></p>
+    <div class="checkout"><div>
+      ${due && html`<form id="pay"><fieldset class="choice"><legend>Pay ${money(due.amount)} with a test card</legend>
+        ${Object.entries(CARDS).map(([method, digits], at) => html`<label><input type="radio" name="card" id="${method}" value="${method}"
+          ${at === 0 && html`checked`}><span>${digits}</span></label>`)}</fieldset><p role="alert"></p><button>Pay</button></form>`}
+      ${shipments.map(it => html`<section><h2>${it.deliveredAt ? 'Delivered' : 'On its way'}</h2><p>${parts(it.lines)}<br>${it.carrier} ${it.trackingUrl
+    ? html`<a href="${it.trackingUrl}">${it.trackingNumber ?? 'Track it'}</a>` : it.trackingNumber}</p></section>`)}
+      ${returns.map(it => html`<section><h2>Return ${it.status.toLowerCase()}</h2><p>${parts(it.lines)}</p></section>`)}
+      ${returnable.length > 0 && html`<form id="return"><fieldset><legend>Return products</legend>
+        ${returnable.map(({ productId, name, left }) => field(`Units of ${name}, at most ${left}`, `/units/${productId}`,
+    html`type="number" min="0" max="${left}" value="0" inputmode="numeric"`))}
+        ${field('Reason (if you like)', '/reason', html`maxlength="100"`)}</fieldset><p role="alert"></p><button>Request the return</button></form>`}
+    </div><aside><h2>What you ordered</h2>${lineList(lines)}${sums(order)}
+      ${shipTo && html`<address>${['name', 'line1', 'postalCode', 'city', 'country'].map(part => shipTo[part] && html`${shipTo[part]}<br>`)}</address>`}
+      <p><button class="plain" id="invoice">Print the invoice</button></p></aside></div>`;
+
+  const ready = () => {
+    $('#copy').onclick = () => navigator.clipboard.writeText(location.href).then(() => say('The link is copied'));
+    // A link cannot send the guest's secret, so the page is read here. The window is opened first: later, a browser blocks it.
+    $('#invoice').onclick = async () => {
+      const page = window.open('');
+      page.location = URL.createObjectURL(new Blob([await call('GET', `${path}/invoice/page`, { headers })], { type: 'text/html' }));
+    };
+    if (due) onSubmit($('#pay'), async () => {
+      if (await pay(path, secret, new FormData($('#pay')).get('card')) === 'declined') throw new Problem(409, { detail: 'The card was declined. Try another one.' });
+      await go();
+      say('The order is paid');
+    });
+    if ($('#return')) onSubmit($('#return'), async () => {
+      const { units = {}, reason } = bodyOf($('#return'));
+      const wanted = Object.entries(units).map(([productId, quantity]) => ({ productId, quantity: Number(quantity) })).filter(({ quantity }) => quantity);
+      if (wanted.length === 0) throw new Problem(400, { detail: 'Say how many units you return.' });
+      await once(`return.${orderId}`, `${path}/returns`, { headers, body: { lines: wanted, reason } });
+      await go();
+      say('The return is requested');
+    });
+    const mine = visit;
+    // The shop changes the order, so the page looks again while it is seen.
+    const again = setInterval(async () => {
+      if (mine !== visit) return clearInterval(again);
+      if (!document.hidden && JSON.stringify(await read().catch(() => order)) !== JSON.stringify(order) && mine === visit) go();
+    }, 5000);
+  };
+  return { title: 'Your order', body, ready };
+}
+
+// ---- The way from the address to a page ----
+
+const PAGES = [[/^\/?$/, listing], [/^\/products\/([\w-]+)$/, product], [/^\/cart$/, showCart], [/^\/checkout$/, checkout],
+  [/^\/orders\/([\w-]+)\/([\w-]+)\/([\w-]+)$/, showOrder]];
+
+let visit = 0;
+
+/** Shows the page of the address. The focus stays on what has the same id, or goes to the heading, as on a new page. */
+async function go() {
+  const mine = ++visit, [path, query] = location.hash.slice(1).split('?');
+  const found = PAGES.map(([pattern, page]) => [pattern.exec(path), page]).find(([match]) => match);
+  let page;
+  try {
+    if (!found) throw new Problem(404, { detail: 'There is no such page.' });
+    page = await found[1](...found[0].slice(1), new URLSearchParams(query));
+  } catch (error) {
+    page = { title: 'Sorry', body: html`<h1>Sorry</h1><p role="alert">${shown(error).message}</p><p><a href="#/">See all products</a></p>` };
+  }
+  if (mine !== visit) return;
+  const isFirst = !main.hasChildNodes(), focused = main.contains(document.activeElement) && document.activeElement.id;
+  main.innerHTML = text(page.body);
+  document.title = `${page.title} – Till`;
+  document.querySelectorAll('#categories a').forEach(link => link.toggleAttribute('aria-current', link.hash === location.hash.replace('&available=true', '')));
+  page.ready?.();
+  const heading = $('h1', main), kept = focused && document.getElementById(focused);
+  heading.tabIndex = -1;
+  if (!isFirst) (kept || heading).focus();
+  if (!kept) scrollTo(0, 0);
+}
+
+addEventListener('hashchange', () => location.hash === '#main' ? main.focus() : go());
+addEventListener('storage', showCount); // The cart of another tab is the same.
+$('#search').onsubmit = event => {
+  event.preventDefault();
+  location.hash = `#/?${new URLSearchParams({ q: $('#q').value.trim() })}`;
+};
+showCount();
+go();
+const { items } = await get('/categories', { limit: 100 });
+$('#categories').innerHTML = text(items.map(({ category }) => html`<a href="#/?category=${encodeURIComponent(category)}">${category}</a>`));
