@@ -41,7 +41,7 @@ function showCount() {
 function picture({ images: [image] = [], name, productId }) {
   if (image) return html`<img class="picture" src="${image.url}" alt="${image.alt}" width="${image.width ?? 600}" height="${image.height ?? 600}" loading="lazy">`;
   const hue = [...productId].reduce((sum, letter) => (sum * 31 + letter.codePointAt()) % 360, 7);
-  return html`<span class="picture drawn" style="--hue: ${hue}" aria-hidden="true">${[...name][0]}</span>`;
+  return html`<svg class="picture drawn" style="--hue: ${hue}" viewBox="0 0 9 9" aria-hidden="true"><text x="4.5" y="5.7">${[...name][0]}</text></svg>`;
 }
 
 const AVAILABILITY = { fewLeft: 'Few left', soldOut: 'Sold out' };

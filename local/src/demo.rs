@@ -2,14 +2,15 @@
 
 use anyhow::{Context, Result, ensure};
 use devstack::Stack;
-use reqwest::StatusCode;
+use reqwest::header::IF_MATCH;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// The demo's customer.
 pub const CUSTOMER: &str = "ada";
 
 /// Id, name, description, category, price in euro cents, stock.
-const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
+const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 8] = [
     ("espresso-beans", "Espresso beans", "Dark roast, 1 kg", "coffee", 1899, 120),
     ("filter-beans", "Filter beans", "Light roast, 1 kg", "coffee", 2150, 80),
     ("decaf-beans", "Decaf beans", "Swiss water process, 500 g", "coffee", 1290, 40),
@@ -18,6 +19,7 @@ const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
     // The sample events are about this one.
     ("espresso-cup", "Espresso cup", "Stoneware, 80 ml", "kitchen", 1999, 10),
     ("paper-filters", "Paper filters", "Size 2, 100 pieces", "equipment", 450, 500),
+    ("moka-pot", "Moka pot", "Aluminium, 3 cups", "equipment", 2990, 0),
 ];
 
 /// Creates the shop. Products and codes of an earlier run over the same data stay as they are.
@@ -35,14 +37,26 @@ pub async fn create(stack: &Stack) -> Result<()> {
             "category": category,
             "price": euros(cents),
             "stock": stock,
+            "attributes": if id == "filter-beans" { json!({ "size": "1 kg" }) } else { json!({}) },
         });
         shop.create("/products", &product).await?;
+    }
+    for (size, cents) in [("250 g", 690), ("500 g", 1190)] {
+        let variant = json!({
+            "productId": format!("filter-beans-{}", size.replace(' ', "")), "name": format!("Filter beans, {size}"),
+            "description": "Light roast", "category": "coffee", "price": euros(cents), "stock": 30,
+            "listed": false, "variantOf": "filter-beans", "attributes": { "size": size },
+        });
+        shop.create("/products", &variant).await?;
     }
     let customer =
         json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });
     shop.create("/customers", &customer).await?;
     shop.create("/discounts", &json!({ "code": "WELCOME10", "percent": 10 })).await?;
-    shop.create("/gift-cards", &json!({ "code": "GIFT-50-7QKX-M2TD", "balance": euros(5000) })).await
+    shop.create("/gift-cards", &json!({ "code": "GIFT-50-7QKX-M2TD", "balance": euros(5000) })).await?;
+    let rates = |countries: &[&str], price| json!({ "countries": countries, "currency": "EUR", "by": "price", "bands": [{ "price": price }], "freeFrom": 6000 });
+    let zones = json!({ "zones": [rates(&["DE"], 490), rates(&["AT", "BE", "FR", "NL"], 890)] });
+    shop.send(Method::PUT, "/shipping", &zones).await
 }
 
 /// Three commands to try on the demo shop.
@@ -76,12 +90,18 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     async fn create(&self, path: &str, body: &Value) -> Result<()> {
-        let request = self.client.post(format!("{}{path}", self.url)).bearer_auth(&self.admin).json(body);
-        let response = request.send().await.with_context(|| format!("demo shop: POST {path} got no answer"))?;
+        self.send(Method::POST, path, body).await
+    }
+
+    /// Sends a request. What is there already stays.
+    async fn send(&self, method: Method, path: &str, body: &Value) -> Result<()> {
+        let request = self.client.request(method.clone(), format!("{}{path}", self.url)).bearer_auth(&self.admin);
+        let request = request.header(IF_MATCH, r#""0""#).json(body);
+        let response = request.send().await.with_context(|| format!("demo shop: {method} {path} got no answer"))?;
         let status = response.status();
         ensure!(
-            status.is_success() || status == StatusCode::CONFLICT,
-            "demo shop: POST {path} answered {status}: {} (start with --empty to do without)",
+            status.is_success() || [StatusCode::CONFLICT, StatusCode::PRECONDITION_FAILED].contains(&status),
+            "demo shop: {method} {path} answered {status}: {} (start with --empty to do without)",
             response.text().await.unwrap_or_default()
         );
         Ok(())

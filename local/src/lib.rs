@@ -13,6 +13,7 @@ pub mod pretend_search;
 pub mod reindex;
 pub mod replay;
 mod scan;
+pub mod storefront;
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::openid::OpenIdIssuer;
-use crate::pages::{self, TableBrowser};
+use crate::pages::{self, Page, TableBrowser};
 use crate::problem::{PROBLEM_JSON, Reason, answer, gateway_error, problem, unauthorized};
 use crate::sqs::Sqs;
 use crate::template::{Cors, Route, Template};
@@ -59,6 +59,8 @@ pub(crate) struct Gateway {
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) openapi: &'static str,
     pub(crate) table: TableBrowser,
+    /// The pages of the program that runs the stack.
+    pub(crate) pages: Vec<Page>,
     /// What the stack's own commands need.
     pub(crate) connection: Value,
 }
@@ -134,6 +136,7 @@ impl Gateway {
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
                 scheduled::invoke(self.scheduled.get(function), &body).await
             }
+            (&Method::GET, path) if let Some(page) = self.page(path) => page.answer(),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
@@ -144,10 +147,15 @@ impl Gateway {
                     }
                     Err(refusal) => refusal,
                 },
-                None if method == Method::GET && path == "/" => pages::index(self.openapi),
+                None if method == Method::GET && path == "/" => pages::index(self.openapi, &self.pages),
                 None => gateway_error(StatusCode::NOT_FOUND, "no route matches"),
             },
         }
+    }
+
+    fn page(&self, path: &str) -> Option<&Page> {
+        let path = path.strip_prefix(LOCAL)?;
+        self.pages.iter().find(|page| page.path == path)
     }
 
     /// The CORS rules for this path. The stack's own routes have none.
@@ -156,7 +164,11 @@ impl Gateway {
     }
 
     /// The claims of the caller's token if the route requires one, or the refusal.
-    async fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, Response<Body>> {
+    async fn authorize(
+        &self,
+        route: &Route,
+        headers: &HeaderMap,
+    ) -> Result<Option<Map<String, Value>>, Response<Body>> {
         if route.scopes.is_empty() {
             return Ok(None);
         }

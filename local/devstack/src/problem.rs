@@ -24,7 +24,8 @@ pub(crate) fn gateway_error(status: StatusCode, reason: impl Into<String>) -> Re
 pub(crate) fn unauthorized(had_token: bool, scopes: &[String], reason: String) -> Response<Body> {
     let mut response = gateway_error(StatusCode::UNAUTHORIZED, reason);
     let scopes = scopes.join(" ");
-    let invalid = format!("Bearer scope=\"{scopes}\" error=\"invalid_token\" error_description=\"the token is not valid\"");
+    let invalid =
+        format!("Bearer scope=\"{scopes}\" error=\"invalid_token\" error_description=\"the token is not valid\"");
     let challenge = if had_token { HeaderValue::from_str(&invalid).ok() } else { None };
     let challenge = challenge.unwrap_or(HeaderValue::from_static("Bearer"));
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

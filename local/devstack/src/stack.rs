@@ -24,6 +24,7 @@ use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::openid::OpenIdIssuer;
 use crate::option_error::OptionError;
+use crate::pages::Page;
 use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::queue::Queues;
@@ -67,6 +68,8 @@ pub struct Options {
     pub inject_faults: bool,
     /// Body of `GET /openapi.json`. `GET /` shows it as a page.
     pub openapi: &'static str,
+    /// Pages below `/_local/` beside the stack's own.
+    pub pages: Vec<Page>,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
 }
@@ -87,6 +90,7 @@ impl Options {
             secrets: BTreeMap::new(),
             inject_faults: false,
             openapi: "{}",
+            pages: Vec::new(),
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
         }
     }
@@ -224,6 +228,7 @@ impl Stack {
             bus: Arc::clone(&bus),
             scheduled,
             openapi: options.openapi,
+            pages: options.pages,
             table: TableBrowser::new(&database_url, &template)?,
             connection: connection(&dynamodb_url, &endpoints, &template),
         });

@@ -59,10 +59,7 @@ impl Bench {
     }
 
     async fn start_with(template: &str) -> Self {
-        let options = Options {
-            openapi: r#"{"openapi":"3.1.0"}"#,
-            ..Options::new(Template::parse(template).unwrap())
-        };
+        let options = Options { openapi: r#"{"openapi":"3.1.0"}"#, ..Options::new(Template::parse(template).unwrap()) };
         let stack = Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
             .await
             .unwrap();

@@ -27,6 +27,7 @@ async fn a_caller_without_a_valid_token_is_challenged_as_by_api_gateway() {
     let bench = Bench::start().await;
     assert_eq!(refusal_of(bench.get("/mine"), 401, "Unauthorized").await.unwrap(), "Bearer");
     let challenge = refusal_of(bench.get("/mine").bearer_auth("not.a.token"), 401, "Unauthorized").await.unwrap();
-    let expected = r#"Bearer scope="notes/read notes/admin" error="invalid_token" error_description="the token is not valid""#;
+    let expected =
+        r#"Bearer scope="notes/read notes/admin" error="invalid_token" error_description="the token is not valid""#;
     assert_eq!(challenge, expected);
 }
