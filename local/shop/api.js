@@ -70,8 +70,8 @@ export async function productsById(ids) {
 }
 
 /**
- * The guest with this address and name. Whoever knows the secret is the guest, so it is drawn here and stays in this
- * browser; it is kept before it is sent, so that a repetition makes no second guest.
+ * Keeps the guest with this address and name as `guest`. Whoever knows the secret is the guest, so it is drawn here and
+ * stays in this browser; it is kept before it is sent, so that a repetition makes no second guest.
  */
 export async function introduce(email, name) {
   let guest = load('guest');
@@ -81,7 +81,7 @@ export async function introduce(email, name) {
     save('guest', guest);
   }
   const { guestId } = await call('POST', '/guests', { body: { email, name }, headers: asGuest(guest.secret) });
-  return { guestId, secret: guest.secret };
+  save('guest', { ...guest, guestId });
 }
 
 export const asGuest = secret => ({ 'guest-secret': secret });

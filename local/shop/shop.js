@@ -12,9 +12,11 @@ const text = value => Array.isArray(value) ? value.map(text).join('') : value in
   : value == null || value === false ? '' : String(value).replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
 const html = ({ raw: [first, ...parts] }, ...values) => new Html(parts.reduce((all, part, at) => all + text(values[at]) + part, first));
 
-function say(words) {
+/** Lets screen readers speak these words. Everybody sees them for some seconds, unless the page shows them anyway. */
+function say(words, isShown = false) {
+  $('#said').className = isShown ? 'hidden' : '';
   $('#said').textContent = '';
-  // Some screen readers speak a text only if it appears after it was empty.
+  // A text that replaces the same text would not be spoken.
   setTimeout(() => { $('#said').textContent = words; }, 50);
 }
 
@@ -44,6 +46,7 @@ function picture({ images: [image] = [], name, productId }) {
   return html`<svg class="picture drawn" style="--hue: ${hue}" viewBox="0 0 9 9" aria-hidden="true"><text x="4.5" y="5.7">${[...name][0]}</text></svg>`;
 }
 
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 const AVAILABILITY = { fewLeft: 'Few left', soldOut: 'Sold out' };
 // A value that a later release adds is shown as nothing, never as an error.
 const badge = ({ availability }) => AVAILABILITY[availability] && html`<span class="badge ${availability}">${AVAILABILITY[availability]}</span>`;
@@ -146,7 +149,7 @@ async function listing(query) {
       if (target.checked) query.set('available', 'true'); else query.delete('available');
       location.hash = `#/?${query}`;
     };
-    say(`${page.items.length}${page.next ? ' or more' : ''} products`);
+    say(`${page.items.length}${page.next ? ' or more' : ''} products`, true);
   };
   return { title, body, ready };
 }
@@ -199,9 +202,10 @@ async function showCart() {
     const it = found.get(productId);
     if (!it) return html`<li class="line"><p>A product is no longer sold.</p><button class="plain" data-remove="${productId}">Remove it</button></li>`;
     return html`<li class="line">${picture(it)}<p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
-      <label><span class="hidden">Quantity of ${it.name}</span><input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>
-      <button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it.name}</span></button>
-      <strong>${money({ ...it.price, amount: it.price.amount * quantity })}</strong></li>`;
+      <strong>${money({ ...it.price, amount: it.price.amount * quantity })}</strong>
+      <div><label><span class="hidden">Quantity of ${it.name}</span>
+        <input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>
+        <button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it.name}</span></button></div></li>`;
   };
   const body = html`<h1>Cart</h1><ul class="cartlines">${lines.map(line)}</ul>
     ${any && html`<div class="sumup"><p>Goods: <strong>${money({ ...any.price, amount: total })}</strong></p>
@@ -222,7 +226,8 @@ async function showCart() {
   return { title: 'Cart', body, ready };
 }
 
-const linkOf = (guestId, orderId, secret) => `#/orders/${guestId}/${orderId}/${secret}`;
+// The fields on which the total depends.
+const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/discountCode', '/shippingMethod'];
 
 async function checkout() {
   const open = load('order'), lines = cart();
@@ -231,77 +236,63 @@ async function checkout() {
   const listed = zones.flatMap(zone => zone.countries ?? []);
   // A zone without countries is the rest of the world: a shop that has one lists here where it wants to sell.
   const countries = [...new Set(listed.length ? listed : ['AT', 'BE', 'DE', 'ES', 'FR', 'IT', 'NL', 'PL'])];
-  const names = new Intl.DisplayNames('en', { type: 'region' });
-  const body = html`<h1>Checkout</h1><form class="checkout" id="checkout">
+  const body = html`<h1>Checkout</h1><form class="checkout" id="checkout" ${open && html`novalidate`}>
     <div ${open && html`inert`}><fieldset><legend>You</legend>
       ${field('Email', '/email', html`type="email" autocomplete="email" required`)}
       ${field('Name', '/shipTo/name', html`autocomplete="name" required maxlength="100"`)}</fieldset>
     <fieldset><legend>Delivery</legend><p class="field"><label for="/shipTo/country">Country</label>
       <select id="/shipTo/country" name="/shipTo/country" autocomplete="country" aria-describedby="/shipTo/country-error">
-        ${countries.map(code => html`<option value="${code}">${names.of(code)}</option>`)}</select>
+        ${countries.map(code => html`<option value="${code}">${COUNTRIES.of(code)}</option>`)}</select>
       <span class="error" id="/shipTo/country-error"></span></p>
       ${field('Street and number', '/shipTo/line1', html`autocomplete="address-line1" required maxlength="100"`)}
       ${field('Postal code', '/shipTo/postalCode', html`autocomplete="postal-code" maxlength="20"`)}
-      ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}
-      <div id="methods"></div></fieldset>
+      ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}</fieldset>
     <fieldset><legend>Discount</legend>${field('Code (if you have one)', '/discountCode', html`autocomplete="off" maxlength="64"`)}</fieldset></div>
-    <aside><h2>Your order</h2><div id="quote" aria-live="polite"><p>Enter your postal code to see the total.</p></div>
-      <p role="alert"></p><button id="order">${open ? 'Send the order again' : 'Order'}</button></aside></form>`;
+    <aside><h2>Your order</h2><div id="quote" aria-live="polite"><p class="quiet">The total depends on where it is sent.</p></div>
+      <p role="alert"></p><button id="order">${open ? 'Send the order again' : 'Show the total'}</button></aside></form>`;
 
   const ready = () => {
     const form = $('#checkout');
     let quoted, newest = 0;
-    /** Asks what the order costs. Returns whether the total is the one that was shown before. */
+    /** Asks what the order costs, and shows the answer, unless it was overtaken by a newer one. */
     async function quote() {
-      const mine = ++newest;
-      const { shipTo, ...rest } = bodyOf(form);
-      delete rest.email;
-      const { country, postalCode } = shipTo;
-      if (!postalCode) return;
+      const mine = ++newest, { email, shipTo: { country, postalCode }, ...rest } = bodyOf(form);
+      quoted = undefined;
+      $('#order').textContent = 'Show the total';
       const answer = await call('POST', '/guests/quotes', { body: { ...rest, lines, shipTo: { country, postalCode } } });
-      // An answer that was overtaken by a newer one is not shown.
-      if (mine === newest) showQuote(answer);
-    }
-    function showQuote(answer) {
+      if (mine !== newest) return;
       quoted = answer;
       $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
       $('#order').textContent = `Order for ${money(answer.total)}`;
     }
-    form.addEventListener('change', async ({ target }) => {
-      if (!['/shipTo/country', '/shipTo/postalCode', '/discountCode', '/shippingMethod'].includes(target.name)) return;
-      try {
-        await quote();
-        mark(form);
-      } catch (problem) {
-        mark(form, shown(problem));
-      }
-    });
+    form.onchange = async ({ target }) => {
+      if (!PRICED.includes(target.name) || !form['/shipTo/postalCode'].value) return;
+      await quote().then(() => mark(form), problem => mark(form, shown(problem)));
+    };
     onSubmit(form, async () => {
-      if (!load('order')) {
-        if (!quoted) await quote();
-        const { email, ...order } = bodyOf(form);
-        const guest = await introduce(email, order.shipTo.name).catch(problem => {
-          problem.errors?.forEach(error => { error.pointer = error.pointer.replace('#/name', '#/shipTo/name'); });
-          throw problem;
-        });
-        save('buyer', guest);
-        await send({ ...order, lines, expectedTotal: quoted?.total });
-      } else await send();
+      if (open) return send();
+      if (!quoted) return quote();
+      const { email, ...order } = bodyOf(form);
+      await introduce(email, order.shipTo.name).catch(problem => {
+        problem.errors?.forEach(error => { error.pointer = error.pointer.replace('#/name', '#/shipTo/name'); });
+        throw problem;
+      });
+      await send({ ...order, lines, expectedTotal: quoted.total });
     });
     /** Sends the order. If its outcome is unknown, the form is closed, and the same order is sent again. */
     async function send(order) {
-      const { guestId, secret } = load('buyer');
+      const { guestId, secret } = load('guest');
       try {
-        const placed = await once('order', `/guests/${guestId}/orders`, { headers: asGuest(secret), body: order });
+        const { orderId } = await once('order', `/guests/${guestId}/orders`, { headers: asGuest(secret), body: order });
         forget('cart');
         showCount();
-        location.hash = linkOf(guestId, placed.orderId, secret);
+        location.hash = `#/orders/${guestId}/${orderId}/${secret}`;
       } catch (problem) {
         if (problem.isOpen) return go().then(() => mark($('#checkout'), problem));
-        if (problem.kind !== 'price-changed') throw problem;
-        const before = quoted.total;
+        if (problem.kind !== 'price-changed' || open) throw problem;
+        const before = money(quoted.total);
         await quote();
-        throw new Problem(409, { detail: `The total has changed from ${money(before)} to ${money(quoted.total)}. Order again if you agree.` });
+        throw new Problem(409, { detail: `The total has changed from ${before} to ${money(quoted.total)}. Order again if you agree.` });
       }
     }
     if (open) mark(form, new Problem(0, { detail: 'Your order was sent, and no answer came. Send it again: it is placed once.' }));
@@ -324,7 +315,7 @@ async function showOrder(guestId, orderId, secret) {
   const due = status === 'PENDING' && order.invoice.payments.find(({ type, status }) => type === 'card' && /pending|declined/.test(status));
   const done = Object.keys(STATUSES).indexOf(status);
   const unitsBack = id => [...credits.map(({ productId, units }) => [productId, units]),
-    ...returns.filter(it => it.status === 'REQUESTED').flatMap(it => it.lines.map(line => [line.productId, line.quantity]))]
+    ...returns.filter(it => it.status === 'requested').flatMap(it => it.lines.map(line => [line.productId, line.quantity]))]
     .reduce((sum, [productId, units]) => sum + (productId === id ? units : 0), 0);
   const returnable = status === 'DELIVERED' ? lines.map(line => ({ ...line, left: line.quantity - unitsBack(line.productId) })).filter(({ left }) => left > 0) : [];
 
@@ -338,13 +329,13 @@ async function showOrder(guestId, orderId, secret) {
           ${at === 0 && html`checked`}><span>${digits}</span></label>`)}</fieldset><p role="alert"></p><button>Pay</button></form>`}
       ${shipments.map(it => html`<section><h2>${it.deliveredAt ? 'Delivered' : 'On its way'}</h2><p>${parts(it.lines)}<br>${it.carrier} ${it.trackingUrl
     ? html`<a href="${it.trackingUrl}">${it.trackingNumber ?? 'Track it'}</a>` : it.trackingNumber}</p></section>`)}
-      ${returns.map(it => html`<section><h2>Return ${it.status.toLowerCase()}</h2><p>${parts(it.lines)}</p></section>`)}
+      ${returns.map(it => html`<section><h2>Return ${it.status}</h2><p>${parts(it.lines)}</p></section>`)}
       ${returnable.length > 0 && html`<form id="return"><fieldset><legend>Return products</legend>
         ${returnable.map(({ productId, name, left }) => field(`Units of ${name}, at most ${left}`, `/units/${productId}`,
     html`type="number" min="0" max="${left}" value="0" inputmode="numeric"`))}
         ${field('Reason (if you like)', '/reason', html`maxlength="100"`)}</fieldset><p role="alert"></p><button>Request the return</button></form>`}
     </div><aside><h2>What you ordered</h2>${lineList(lines)}${sums(order)}
-      ${shipTo && html`<address>${['name', 'line1', 'postalCode', 'city', 'country'].map(part => shipTo[part] && html`${shipTo[part]}<br>`)}</address>`}
+      ${shipTo && html`<address>${shipTo.name}<br>${shipTo.line1}<br>${shipTo.postalCode} ${shipTo.city}<br>${COUNTRIES.of(shipTo.country)}</address>`}
       <p><button class="plain" id="invoice">Print the invoice</button></p></aside></div>`;
 
   const ready = () => {
@@ -398,6 +389,8 @@ async function go() {
   if (mine !== visit) return;
   const isFirst = !main.hasChildNodes(), focused = main.contains(document.activeElement) && document.activeElement.id;
   main.innerHTML = text(page.body);
+  $('#said').textContent = '';
+  $('#q').value = new URLSearchParams(query).get('q');
   document.title = `${page.title} – Till`;
   document.querySelectorAll('#categories a').forEach(link => link.toggleAttribute('aria-current', link.hash === location.hash.replace('&available=true', '')));
   page.ready?.();
