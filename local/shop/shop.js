@@ -1,5 +1,4 @@
-// The pages of the storefront. Each page is a function of the address that returns its title, its HTML, and what to do once
-// it is shown.
+// The pages of the storefront. Each is a function of the address: it returns its title, its HTML, and what to do once shown.
 
 import { Problem, asGuest, call, forget, get, introduce, load, money, once, pay, productsById, save } from './api.js';
 
@@ -16,8 +15,7 @@ const html = ({ raw: [first, ...parts] }, ...values) => new Html(parts.reduce((a
 function say(words, isShown = false) {
   $('#said').className = isShown ? 'hidden' : '';
   $('#said').textContent = '';
-  // A text that replaces the same text would not be spoken.
-  setTimeout(() => { $('#said').textContent = words; }, 50);
+  setTimeout(() => { $('#said').textContent = words; }, 50); // A text that replaces the same text would not be spoken.
 }
 
 // ---- The cart is in this browser: ids and quantities. Names and prices come from the API each time it is shown. ----
@@ -64,23 +62,21 @@ const field = (label, pointer, attributes) => html`<p class="field"><label for="
 function bodyOf(form) {
   const body = {};
   for (const [pointer, value] of new FormData(form)) {
-    const names = pointer.split('/').slice(1), last = names.pop();
+    const [, ...names] = pointer.split('/'), last = names.pop();
     if (value.trim()) names.reduce((object, name) => object[name] ??= {}, body)[last] = value.trim();
   }
   return body;
 }
 
-// Problems that are about one field without a pointer to it.
 const FIELDS = { 'discount-invalid': '/discountCode', 'discount-exhausted': '/discountCode', 'not-shipped': '/shipTo/country' };
 
-/** Marks the fields that a problem is about, or shows it in the form's alert. Without a problem, takes all marks away. */
+/** Marks the fields that a problem is about, or shows it in the form's alert. Without a problem, nothing stays marked. */
 function mark(form, problem) {
   const errors = problem?.errors.map(({ pointer, detail }) => [pointer.slice(1), detail]) ?? [];
   if (FIELDS[problem?.kind]) errors.push([FIELDS[problem.kind], problem.message]);
   const marked = [...form.elements].filter(({ name, type }) => name && type !== 'radio').filter(input => {
     const error = errors.find(([pointer]) => pointer === input.name);
-    input.toggleAttribute('aria-invalid', false);
-    if (error) input.setAttribute('aria-invalid', 'true');
+    input.ariaInvalid = error ? 'true' : null;
     $(`[id="${input.name}-error"]`).textContent = error?.[1] ?? '';
     return error;
   });
@@ -92,17 +88,12 @@ function mark(form, problem) {
 function onSubmit(form, act) {
   form.addEventListener('submit', async event => {
     event.preventDefault();
-    const button = event.submitter ?? $('button', form);
-    // A disabled button would lose the focus.
-    if (button.getAttribute('aria-disabled') === 'true') return;
-    button.setAttribute('aria-disabled', 'true');
+    const button = event.submitter;
+    if (button.ariaDisabled === 'true') return;
+    button.ariaDisabled = 'true'; // The attribute `disabled` would take the focus away.
     mark(form);
-    try {
-      await act();
-    } catch (problem) {
-      mark(form, shown(problem));
-    }
-    button.setAttribute('aria-disabled', 'false');
+    await Promise.resolve().then(act).catch(error => mark(form, shown(error)));
+    button.ariaDisabled = 'false';
   });
 }
 
@@ -113,14 +104,14 @@ function shown(error) {
   return new Problem(400, { detail: 'Something went wrong on this page. Load it again.' });
 }
 
-const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
-
 /** The sums of a quote or an order. */
+const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
 const sums = ({ subtotal, discount, shipping, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
   ${discount.amount > 0 && row('Discount', { ...discount, amount: -discount.amount })}
   ${row('Shipping', shipping)}${row('Tax', tax)}${row('Total', total)}</dl>`;
 
-const lineList = lines => html`<ul class="lines">${lines.map(({ name, quantity, amount }) => html`<li><span>${quantity} × ${name}</span> ${money(amount)}</li>`)}</ul>`;
+const lineList = lines => html`<ul class="lines">${lines.map(({ name, quantity, amount }) =>
+  html`<li><span>${quantity} × ${name}</span> ${money(amount)}</li>`)}</ul>`;
 
 // ---- Products ----
 
@@ -136,14 +127,12 @@ async function listing(query) {
     <p class="more"><button class="plain" id="more">Show more</button></p>`;
   const ready = () => {
     let { next } = page;
-    const more = $('#more');
-    more.hidden = !next;
-    more.onclick = async () => {
-      const following = await read(next), shownBefore = $('.grid').children.length;
-      $('.grid').insertAdjacentHTML('beforeend', text(following.items.map(card)));
-      more.hidden = !(next = following.next);
-      // The button may be gone: go on with the first product that is new.
-      $('a', $('.grid').children[shownBefore])?.focus();
+    $('#more').hidden = !next;
+    $('#more').onclick = async () => {
+      const following = await read(next), last = $('.grid').lastElementChild;
+      last.insertAdjacentHTML('afterend', text(following.items.map(card)));
+      $('#more').hidden = !(next = following.next);
+      $('a', last.nextElementSibling ?? last).focus(); // The button may be gone.
     };
     $('#available').onchange = ({ target }) => {
       if (target.checked) query.set('available', 'true'); else query.delete('available');
@@ -155,31 +144,29 @@ async function listing(query) {
 }
 
 async function product(id) {
-  const chosen = await get(`/products/${id}`);
-  const of = chosen.variantOf ?? id;
+  const chosen = await get(`/products/${id}`), of = chosen.variantOf ?? id;
   const [first, { items }] = await Promise.all([of === id ? chosen : get(`/products/${of}`), get(`/products/${of}/variants`)]);
-  const label = variant => Object.values(variant.attributes ?? {}).join(', ') || variant.name;
-  const variants = items.length > 0 && html`<fieldset class="choice"><legend>${Object.keys(items[0].attributes ?? {}).join(', ') || 'Variant'}</legend>
+  const label = (part, { attributes = {}, name }) => Object[part](attributes).join(', ') || name;
+  const variants = items.length > 0 && html`<fieldset class="choice"><legend>${label('keys', { ...items[0], name: 'Variant' })}</legend>
     ${[first, ...items].map(it => html`<label><input type="radio" name="variant" id="of-${it.productId}" value="${it.productId}"
-      ${it.productId === id && html`checked`}><span>${label(it)}</span></label>`)}</fieldset>`;
+      ${it.productId === id && html`checked`}><span>${label('values', it)}</span></label>`)}</fieldset>`;
   const body = html`<article class="product"><div class="pictures">${picture(chosen)}
       ${(chosen.images ?? []).slice(1).map(image => picture({ images: [image] }))}</div>
     <div><p class="crumb"><a href="#/?category=${encodeURIComponent(chosen.category)}">${chosen.category}</a></p>
       <h1>${chosen.name}</h1><p class="price">${money(chosen.price)} ${badge(chosen)}</p><p class="text">${chosen.description}</p>
       <form novalidate><p role="alert"></p>${variants}
-        ${chosen.recalled && html`<p class="error">This product is recalled and cannot be ordered.</p>`}
-        ${chosen.availability !== 'soldOut' && !chosen.recalled && html`<div class="buy">${field('Quantity', '/quantity',
-    html`type="number" min="1" max="${chosen.available}" value="1" required inputmode="numeric"`)}
+        ${chosen.recalled ? html`<p class="error">This product is recalled and cannot be ordered.</p>`
+    : chosen.availability !== 'soldOut' && html`<div class="buy">${field('Quantity', '/quantity', html`type="number" min="1" value="1"`)}
           <button>Add to cart</button></div>`}</form></div></article>`;
   const ready = () => {
     const form = $('form', main);
     form.onchange = ({ target }) => { if (target.name === 'variant') location.hash = `#/products/${target.value}`; };
     onSubmit(form, () => {
       const before = cart().find(line => line.productId === id)?.quantity ?? 0, quantity = Number(form['/quantity'].value);
-      const errors = detail => { throw new Problem(400, { errors: [{ pointer: '#/quantity', detail }] }); };
-      if (!(quantity >= 1 && Number.isInteger(quantity))) errors('must be a whole number from 1 on');
-      if (before + quantity > chosen.available) errors(`${chosen.available} are left, and ${before} of them are in your cart`);
-      if (!before && cart().length === MOST_LINES) errors(`a cart has at most ${MOST_LINES} different products`);
+      const detail = !(quantity >= 1 && Number.isInteger(quantity)) ? 'must be a whole number from 1 on'
+        : before + quantity > chosen.available ? `${chosen.available} are left, and ${before} of them are in your cart`
+        : !before && cart().length === MOST_LINES && `a cart has at most ${MOST_LINES} different products`;
+      if (detail) throw new Problem(400, { errors: [{ pointer: '#/quantity', detail }] });
       setQuantity(id, before + quantity);
       say(`${quantity} × ${chosen.name} added to the cart`);
     });
@@ -189,7 +176,7 @@ async function product(id) {
 
 // ---- Cart and checkout ----
 
-const emptyCart = { title: 'Cart', body: html`<h1>Cart</h1><p class="empty">Your cart is empty. <a href="#/">See all products</a></p>` };
+const emptyCart = { title: 'Cart', body: html`<h1>Cart</h1><p>Your cart is empty. <a href="#/">See all products</a></p>` };
 
 async function showCart() {
   const lines = cart();
@@ -200,7 +187,7 @@ async function showCart() {
   const [any] = found.values();
   const line = ({ productId, quantity }) => {
     const it = found.get(productId);
-    if (!it) return html`<li class="line"><p>A product is no longer sold.</p><button class="plain" data-remove="${productId}">Remove it</button></li>`;
+    if (!it) return html`<li class="line"><p>No longer sold</p><button class="plain" data-remove="${productId}">Remove</button></li>`;
     return html`<li class="line">${picture(it)}<p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
       <strong>${money({ ...it.price, amount: it.price.amount * quantity })}</strong>
       <div><label><span class="hidden">Quantity of ${it.name}</span>
@@ -215,12 +202,11 @@ async function showCart() {
       setQuantity(target.id.slice(2), Math.min(Math.max(Math.trunc(target.value) || 1, 1), 10000));
       go();
     };
-    $('.cartlines').onclick = ({ target }) => {
-      const id = target.closest('[data-remove]')?.dataset.remove;
-      if (!id) return;
-      setQuantity(id, 0);
+    $('.cartlines').onclick = async ({ target: { dataset } }) => {
+      if (!dataset.remove) return;
+      setQuantity(dataset.remove, 0);
+      await go();
       say('Removed from the cart');
-      go();
     };
   };
   return { title: 'Cart', body, ready };
@@ -233,16 +219,15 @@ async function checkout() {
   const open = load('order'), lines = cart();
   if (lines.length === 0 && !open) return emptyCart;
   const { zones } = await get('/shipping');
-  const listed = zones.flatMap(zone => zone.countries ?? []);
   // A zone without countries is the rest of the world: a shop that has one lists here where it wants to sell.
-  const countries = [...new Set(listed.length ? listed : ['AT', 'BE', 'DE', 'ES', 'FR', 'IT', 'NL', 'PL'])];
+  const countries = new Set([...zones.flatMap(zone => zone.countries ?? []), ...zones.length ? [] : ['AT', 'DE', 'FR', 'NL']]);
   const body = html`<h1>Checkout</h1><form class="checkout" id="checkout" ${open && html`novalidate`}>
     <div ${open && html`inert`}><fieldset><legend>You</legend>
       ${field('Email', '/email', html`type="email" autocomplete="email" required`)}
       ${field('Name', '/shipTo/name', html`autocomplete="name" required maxlength="100"`)}</fieldset>
     <fieldset><legend>Delivery</legend><p class="field"><label for="/shipTo/country">Country</label>
       <select id="/shipTo/country" name="/shipTo/country" autocomplete="country" aria-describedby="/shipTo/country-error">
-        ${countries.map(code => html`<option value="${code}">${COUNTRIES.of(code)}</option>`)}</select>
+        ${[...countries].map(code => html`<option value="${code}">${COUNTRIES.of(code)}</option>`)}</select>
       <span class="error" id="/shipTo/country-error"></span></p>
       ${field('Street and number', '/shipTo/line1', html`autocomplete="address-line1" required maxlength="100"`)}
       ${field('Postal code', '/shipTo/postalCode', html`autocomplete="postal-code" maxlength="20"`)}
@@ -295,14 +280,14 @@ async function checkout() {
         throw new Problem(409, { detail: `The total has changed from ${before} to ${money(quoted.total)}. Order again if you agree.` });
       }
     }
-    if (open) mark(form, new Problem(0, { detail: 'Your order was sent, and no answer came. Send it again: it is placed once.' }));
+    if (open) mark(form, new Problem(0, { detail: 'Your order was sent, but no answer came. Send it again: it is placed once.' }));
   };
   return { title: 'Checkout', body, ready };
 }
 
 // ---- The order ----
 
-const STATUSES = { PENDING: 'Ordered', PAID: 'Paid', PACKING: 'Being packed', SHIPPED: 'Shipped', DELIVERED: 'Delivered' };
+const STATUSES = { PENDING: 'Ordered', PAID: 'Paid', PACKING: 'Packed', SHIPPED: 'Shipped', DELIVERED: 'Delivered' };
 const CARDS = { pm_card_visa: '4242 4242 4242 4242', pm_card_chargeDeclined: '4000 0000 0000 0002 (is declined)' };
 
 async function showOrder(guestId, orderId, secret) {
@@ -310,15 +295,15 @@ async function showOrder(guestId, orderId, secret) {
   const read = () => call('GET', path, { headers });
   const order = await read();
   const { status, lines, shipments = [], returns = [], credits = [], shipTo } = order;
-  const nameOf = id => lines.find(line => line.productId === id)?.name ?? id;
+  const nameOf = id => lines.find(line => line.productId === id)?.name;
   const parts = of => of.map(({ productId, quantity }) => `${quantity} × ${nameOf(productId)}`).join(', ');
-  const due = status === 'PENDING' && order.invoice.payments.find(({ type, status }) => type === 'card' && /pending|declined/.test(status));
   const done = Object.keys(STATUSES).indexOf(status);
-  const unitsBack = id => [...credits.map(({ productId, units }) => [productId, units]),
-    ...returns.filter(it => it.status === 'requested').flatMap(it => it.lines.map(line => [line.productId, line.quantity]))]
-    .reduce((sum, [productId, units]) => sum + (productId === id ? units : 0), 0);
-  const returnable = status === 'DELIVERED' ? lines.map(line => ({ ...line, left: line.quantity - unitsBack(line.productId) })).filter(({ left }) => left > 0) : [];
-
+  const due = status === 'PENDING' && order.invoice.payments.find(it => it.type === 'card' && /pending|declined/.test(it.status));
+  // What is neither credited nor on its way back can be returned.
+  const back = [...credits, ...returns.filter(it => it.status === 'requested').flatMap(it => it.lines)];
+  const left = line => back.filter(it => it.productId === line.productId)
+    .reduce((units, it) => units - (it.units ?? it.quantity), line.quantity);
+  const returnable = status === 'DELIVERED' ? lines.filter(line => left(line) > 0) : [];
   const body = html`<h1>Your order</h1><p class="quiet">${orderId}, ${new Date(order.placedAt).toLocaleString()}</p>
     ${status === 'CANCELLED' ? html`<p class="badge soldOut">Cancelled</p>` : html`<ol class="steps">${Object.values(STATUSES).map((name, at) =>
     html`<li class="${at <= done && 'done'}" ${at === done && html`aria-current="step"`}>${name}</li>`)}</ol>`}
@@ -331,8 +316,8 @@ async function showOrder(guestId, orderId, secret) {
     ? html`<a href="${it.trackingUrl}">${it.trackingNumber ?? 'Track it'}</a>` : it.trackingNumber}</p></section>`)}
       ${returns.map(it => html`<section><h2>Return ${it.status}</h2><p>${parts(it.lines)}</p></section>`)}
       ${returnable.length > 0 && html`<form id="return"><fieldset><legend>Return products</legend>
-        ${returnable.map(({ productId, name, left }) => field(`Units of ${name}, at most ${left}`, `/units/${productId}`,
-    html`type="number" min="0" max="${left}" value="0" inputmode="numeric"`))}
+        ${returnable.map(line => field(`Units of ${line.name}, at most ${left(line)}`, `/units/${line.productId}`,
+    html`type="number" min="0" max="${left(line)}" value="0"`))}
         ${field('Reason (if you like)', '/reason', html`maxlength="100"`)}</fieldset><p role="alert"></p><button>Request the return</button></form>`}
     </div><aside><h2>What you ordered</h2>${lineList(lines)}${sums(order)}
       ${shipTo && html`<address>${shipTo.name}<br>${shipTo.line1}<br>${shipTo.postalCode} ${shipTo.city}<br>${COUNTRIES.of(shipTo.country)}</address>`}
@@ -346,23 +331,25 @@ async function showOrder(guestId, orderId, secret) {
       page.location = URL.createObjectURL(new Blob([await call('GET', `${path}/invoice/page`, { headers })], { type: 'text/html' }));
     };
     if (due) onSubmit($('#pay'), async () => {
-      if (await pay(path, secret, new FormData($('#pay')).get('card')) === 'declined') throw new Problem(409, { detail: 'The card was declined. Try another one.' });
+      const outcome = await pay(path, secret, new FormData($('#pay')).get('card'));
+      if (outcome === 'declined') throw new Problem(409, { detail: 'The card was declined. Try another one.' });
       await go();
       say('The order is paid');
     });
     if ($('#return')) onSubmit($('#return'), async () => {
-      const { units = {}, reason } = bodyOf($('#return'));
-      const wanted = Object.entries(units).map(([productId, quantity]) => ({ productId, quantity: Number(quantity) })).filter(({ quantity }) => quantity);
-      if (wanted.length === 0) throw new Problem(400, { detail: 'Say how many units you return.' });
-      await once(`return.${orderId}`, `${path}/returns`, { headers, body: { lines: wanted, reason } });
+      const { units, reason } = bodyOf($('#return'));
+      const wanted = Object.entries(units).map(([productId, quantity]) => ({ productId, quantity: Number(quantity) }));
+      const body = { lines: wanted.filter(({ quantity }) => quantity > 0), reason };
+      if (body.lines.length === 0) throw new Problem(400, { detail: 'Say how many units you return.' });
+      await once(`return.${orderId}`, `${path}/returns`, { headers, body });
       await go();
       say('The return is requested');
     });
-    const mine = visit;
-    // The shop changes the order, so the page looks again while it is seen.
-    const again = setInterval(async () => {
+    // The shop changes the order, so the page looks again while somebody sees it.
+    const mine = visit, again = setInterval(async () => {
       if (mine !== visit) return clearInterval(again);
-      if (!document.hidden && JSON.stringify(await read().catch(() => order)) !== JSON.stringify(order) && mine === visit) go();
+      const now = document.hidden ? order : await read().catch(() => order);
+      if (mine === visit && now.version !== order.version) go();
     }, 5000);
   };
   return { title: 'Your order', body, ready };
@@ -370,35 +357,33 @@ async function showOrder(guestId, orderId, secret) {
 
 // ---- The way from the address to a page ----
 
-const PAGES = [[/^\/?$/, listing], [/^\/products\/([\w-]+)$/, product], [/^\/cart$/, showCart], [/^\/checkout$/, checkout],
-  [/^\/orders\/([\w-]+)\/([\w-]+)\/([\w-]+)$/, showOrder]];
-
+const PAGES = { '': listing, products: product, cart: showCart, checkout, orders: showOrder };
 let visit = 0;
 
 /** Shows the page of the address. The focus stays on what has the same id, or goes to the heading, as on a new page. */
 async function go() {
-  const mine = ++visit, [path, query] = location.hash.slice(1).split('?');
-  const found = PAGES.map(([pattern, page]) => [pattern.exec(path), page]).find(([match]) => match);
-  let page;
-  try {
-    if (!found) throw new Problem(404, { detail: 'There is no such page.' });
-    page = await found[1](...found[0].slice(1), new URLSearchParams(query));
-  } catch (error) {
-    page = { title: 'Sorry', body: html`<h1>Sorry</h1><p role="alert">${shown(error).message}</p><p><a href="#/">See all products</a></p>` };
-  }
+  const mine = ++visit, [path, search] = location.hash.split('?'), query = new URLSearchParams(search);
+  const [, name = '', ...parts] = path.split('/');
+  const page = await Promise.resolve().then(() => PAGES[name](...parts, query)).catch(error => ({
+    title: 'Sorry', body: html`<h1>Sorry</h1><p role="alert">${shown(error).message}</p><p><a href="#/">See all products</a></p>`,
+  }));
   if (mine !== visit) return;
   const isFirst = !main.hasChildNodes(), focused = main.contains(document.activeElement) && document.activeElement.id;
   main.innerHTML = text(page.body);
   $('#said').textContent = '';
-  $('#q').value = new URLSearchParams(query).get('q');
+  $('#q').value = query.get('q');
   document.title = `${page.title} – Till`;
-  document.querySelectorAll('#categories a').forEach(link => link.toggleAttribute('aria-current', link.hash === location.hash.replace('&available=true', '')));
+  markCategory();
   page.ready?.();
   const heading = $('h1', main), kept = focused && document.getElementById(focused);
   heading.tabIndex = -1;
   if (!isFirst) (kept || heading).focus();
   if (!kept) scrollTo(0, 0);
 }
+
+const markCategory = () => document.querySelectorAll('#categories a').forEach(link => {
+  link.ariaCurrent = link.hash === location.hash.replace('&available=true', '') ? 'page' : null;
+});
 
 addEventListener('hashchange', () => location.hash === '#main' ? main.focus() : go());
 addEventListener('storage', showCount); // The cart of another tab is the same.
@@ -410,3 +395,4 @@ showCount();
 go();
 const { items } = await get('/categories', { limit: 100 });
 $('#categories').innerHTML = text(items.map(({ category }) => html`<a href="#/?category=${encodeURIComponent(category)}">${category}</a>`));
+markCategory();
