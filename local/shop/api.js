@@ -12,13 +12,10 @@ export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? body.message ?? `The shop answered ${status}.`);
     const kind = body.type?.split('/').pop();
-    Object.assign(this, { status, kind, errors: body.errors ?? [], total: body.total });
+    Object.assign(this, { status, kind, errors: body.errors ?? [] });
   }
-
   /** Whether the request may have been carried out all the same, or may be carried out when it is sent again. */
-  get isOpen() {
-    return this.status === 0 || this.status === 429 || this.status >= 500;
-  }
+  get isOpen() { return this.status === 0 || this.status === 429 || this.status >= 500; }
 }
 
 /** Sends a request, and returns the answer's JSON, or its text if it is a page. Throws a `Problem`. */
@@ -43,11 +40,10 @@ export async function call(method, path, { query = {}, body, headers } = {}) {
 }
 
 export const get = (path, query) => call('GET', path, { query });
+export const asGuest = secret => ({ 'guest-secret': secret });
 
-/**
- * Sends a POST that must not be carried out twice. Key and body are kept until the outcome is known: after a lost answer
- * or a closed tab, the next call sends the same request again, whatever it was asked to send, and gets its first answer.
- */
+/** Sends a POST that must not be carried out twice. Key and body are kept until the outcome is known: after a lost answer
+    or a closed tab, the next call sends the same request again, whatever it was asked to send, and gets its first answer. */
 export async function once(name, path, { headers, body }) {
   const kept = load(name) ?? { path, body, headers: { ...headers, 'idempotency-key': crypto.randomUUID() } };
   save(name, kept);
@@ -63,16 +59,12 @@ export async function once(name, path, { headers, body }) {
 
 /** Products by id, in this order. Those that do not exist are left out. */
 export async function productsById(ids) {
-  const found = ids.map(id => get(`/products/${id}`).catch(problem => {
-    if (problem.status !== 404) throw problem;
-  }));
-  return (await Promise.all(found)).filter(Boolean);
+  const absent = problem => { if (problem.status !== 404) throw problem; };
+  return (await Promise.all(ids.map(id => get(`/products/${id}`).catch(absent)))).filter(Boolean);
 }
 
-/**
- * Keeps the guest with this address and name as `guest`. Whoever knows the secret is the guest, so it is drawn here and
- * stays in this browser; it is kept before it is sent, so that a repetition makes no second guest.
- */
+/** Keeps the guest with this address and name as `guest`. Whoever knows the secret is the guest, so it is drawn here and
+    stays in this browser; it is kept before it is sent, so that a repetition makes no second guest. */
 export async function introduce(email, name) {
   let guest = load('guest');
   if (guest?.email !== email || guest.name !== name) {
@@ -84,12 +76,8 @@ export async function introduce(email, name) {
   save('guest', { ...guest, guestId });
 }
 
-export const asGuest = secret => ({ 'guest-secret': secret });
-
-/**
- * Pays an order with a test card of the pretend provider, and returns the payment's status. With Stripe, Stripe.js takes
- * the client secret and the card (`stripe.confirmPayment`): no card number may reach your page or Till.
- */
+/** Pays an order with a test card of the pretend provider, and returns the payment's status. With Stripe, Stripe.js takes
+    the client secret and the card (`stripe.confirmPayment`): no card number may reach your page or Till. */
 export async function pay(order, secret, card) {
   const start = () => call('POST', `${order}/payment`, { headers: asGuest(secret) });
   const { intentId, clientSecret, status } = await start();

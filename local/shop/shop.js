@@ -1,15 +1,13 @@
 // The pages of the storefront. Each is a function of the address: it returns its title, its HTML, and what to do once shown.
-
 import { Problem, asGuest, call, forget, get, introduce, load, money, once, pay, productsById, save } from './api.js';
 
-const $ = (selector, within = document) => within.querySelector(selector);
-const main = $('#main');
+const $ = (selector, within = document) => within.querySelector(selector), main = $('#main');
 
 // A template escapes every value, so that no name of a product runs as a script; only other templates are taken as HTML.
 class Html { constructor(text) { this.text = text; } }
 const text = value => Array.isArray(value) ? value.map(text).join('') : value instanceof Html ? value.text
   : value == null || value === false ? '' : String(value).replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
-const html = ({ raw: [first, ...parts] }, ...values) => new Html(parts.reduce((all, part, at) => all + text(values[at]) + part, first));
+const html = ([first, ...parts], ...values) => new Html(parts.reduce((all, part, at) => all + text(values[at]) + part, first));
 
 /** Lets screen readers speak these words. Everybody sees them for some seconds, unless the page shows them anyway. */
 function say(words, isShown = false) {
@@ -19,7 +17,6 @@ function say(words, isShown = false) {
 }
 
 // ---- The cart is in this browser: ids and quantities. Names and prices come from the API each time it is shown. ----
-
 const MOST_LINES = 10; // An order of a guest has no more.
 const cart = () => load('cart') ?? [];
 
@@ -29,26 +26,25 @@ function setQuantity(productId, quantity) {
   save('cart', lines.filter(line => line.quantity > 0));
   showCount();
 }
-
 function showCount() {
   const units = cart().reduce((sum, { quantity }) => sum + quantity, 0);
   $('#count').innerHTML = text(html`${units}<span class="hidden"> ${units === 1 ? 'product' : 'products'}</span>`);
 }
 
 // ---- Parts of pages ----
-
 /** The first image, or a drawing with the initial. An absent `alt` is no text, because the name stands beside it. */
 function picture({ images: [image] = [], name, productId }) {
-  if (image) return html`<img class="picture" src="${image.url}" alt="${image.alt}" width="${image.width ?? 600}" height="${image.height ?? 600}" loading="lazy">`;
+  if (image) return html`<img class="picture" src="${image.url}" alt="${image.alt}" loading="lazy">`;
   const hue = [...productId].reduce((sum, letter) => (sum * 31 + letter.codePointAt()) % 360, 7);
-  return html`<svg class="picture drawn" style="--hue: ${hue}" viewBox="0 0 9 9" aria-hidden="true"><text x="4.5" y="5.7">${[...name][0]}</text></svg>`;
+  return html`<svg class="picture drawn" style="--hue: ${hue}" viewBox="0 0 9 9" aria-hidden="true">
+    <text x="4.5" y="5.7">${[...name][0]}</text></svg>`;
 }
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 const AVAILABILITY = { fewLeft: 'Few left', soldOut: 'Sold out' };
 // A value that a later release adds is shown as nothing, never as an error.
-const badge = ({ availability }) => AVAILABILITY[availability] && html`<span class="badge ${availability}">${AVAILABILITY[availability]}</span>`;
-
+const badge = ({ availability: it }) => AVAILABILITY[it] && html`<span class="badge ${it}">${AVAILABILITY[it]}</span>`;
+const categoryLink = name => html`<a href="#/?category=${encodeURIComponent(name)}">${name}</a>`;
 const card = product => html`<li class="card">${picture(product)}
   <h2><a href="#/products/${product.productId}">${product.name}</a></h2>
   <p>${money(product.price)} ${badge(product)}</p></li>`;
@@ -57,7 +53,10 @@ const card = product => html`<li class="card">${picture(product)}
 const field = (label, pointer, attributes) => html`<p class="field"><label for="${pointer}">${label}</label>
   <input id="${pointer}" name="${pointer}" aria-describedby="${pointer}-error" ${attributes}>
   <span class="error" id="${pointer}-error"></span></p>`;
-
+/** A choice of one of these values, each with its label. */
+const choice = (legend, name, options, chosen) => html`<fieldset class="choice"><legend>${legend}</legend>
+  ${options.map(([value, label]) => html`<label><input type="radio" name="${name}" id="${name}-${value}" value="${value}"
+    ${value === chosen && html`checked`}><span>${label}</span></label>`)}</fieldset>`;
 /** The body of a request: the values of the form's fields that are not empty, at their pointers. */
 function bodyOf(form) {
   const body = {};
@@ -69,13 +68,12 @@ function bodyOf(form) {
 }
 
 const FIELDS = { 'discount-invalid': '/discountCode', 'discount-exhausted': '/discountCode', 'not-shipped': '/shipTo/country' };
-
-/** Marks the fields that a problem is about, or shows it in the form's alert. Without a problem, nothing stays marked. */
+/** Marks the fields that a problem is about (a guest's name is the address's), or shows it in the form's alert. */
 function mark(form, problem) {
   const errors = problem?.errors.map(({ pointer, detail }) => [pointer.slice(1), detail]) ?? [];
   if (FIELDS[problem?.kind]) errors.push([FIELDS[problem.kind], problem.message]);
   const marked = [...form.elements].filter(({ name, type }) => name && type !== 'radio').filter(input => {
-    const error = errors.find(([pointer]) => pointer === input.name);
+    const error = errors.find(([pointer]) => pointer === input.name || `/shipTo${pointer}` === input.name);
     input.ariaInvalid = error ? 'true' : null;
     $(`[id="${input.name}-error"]`).textContent = error?.[1] ?? '';
     return error;
@@ -96,14 +94,11 @@ function onSubmit(form, act) {
     button.ariaDisabled = 'false';
   });
 }
-
-/** The problem, or the defect of this page as one. */
+/** The problem. A defect of the page is one, too. */
 function shown(error) {
-  if (error instanceof Problem) return error;
-  console.error(error);
-  return new Problem(400, { detail: 'Something went wrong on this page. Load it again.' });
+  if (!(error instanceof Problem)) console.error(error);
+  return error instanceof Problem ? error : new Problem(400, { detail: 'Something went wrong. Load the page again.' });
 }
-
 /** The sums of a quote or an order. */
 const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
 const sums = ({ subtotal, discount, shipping, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
@@ -114,7 +109,6 @@ const lineList = lines => html`<ul class="lines">${lines.map(({ name, quantity, 
   html`<li><span>${quantity} × ${name}</span> ${money(amount)}</li>`)}</ul>`;
 
 // ---- Products ----
-
 async function listing(query) {
   const [q, category, available] = ['q', 'category', 'available'].map(name => query.get(name));
   const read = cursor => get(q ? '/search' : '/products', { q, category, available, limit: 24, cursor });
@@ -123,8 +117,8 @@ async function listing(query) {
   const body = html`<div class="head"><h1>${title}</h1>
     <label class="check"><input type="checkbox" id="available" ${available && html`checked`}> Only what can be bought</label></div>
     <ul class="grid">${page.items.map(card)}</ul>
-    ${page.items.length === 0 && html`<p class="empty">Nothing was found. <a href="#/">See all products</a></p>`}
-    <p class="more"><button class="plain" id="more">Show more</button></p>`;
+    ${page.items.length === 0 && html`<p>Nothing was found. <a href="#/">See all products</a></p>`}
+    <p><button class="plain" id="more">Show more</button></p>`;
   const ready = () => {
     let { next } = page;
     $('#more').hidden = !next;
@@ -134,9 +128,9 @@ async function listing(query) {
       $('#more').hidden = !(next = following.next);
       $('a', last.nextElementSibling ?? last).focus(); // The button may be gone.
     };
-    $('#available').onchange = ({ target }) => {
-      if (target.checked) query.set('available', 'true'); else query.delete('available');
-      location.hash = `#/?${query}`;
+    $('#available').onchange = ({ target: { checked } }) => {
+      query.delete('available');
+      location.hash = `#/?${query}${checked ? '&available=true' : ''}`;
     };
     say(`${page.items.length}${page.next ? ' or more' : ''} products`, true);
   };
@@ -147,22 +141,22 @@ async function product(id) {
   const chosen = await get(`/products/${id}`), of = chosen.variantOf ?? id;
   const [first, { items }] = await Promise.all([of === id ? chosen : get(`/products/${of}`), get(`/products/${of}/variants`)]);
   const label = (part, { attributes = {}, name }) => Object[part](attributes).join(', ') || name;
-  const variants = items.length > 0 && html`<fieldset class="choice"><legend>${label('keys', { ...items[0], name: 'Variant' })}</legend>
-    ${[first, ...items].map(it => html`<label><input type="radio" name="variant" id="of-${it.productId}" value="${it.productId}"
-      ${it.productId === id && html`checked`}><span>${label('values', it)}</span></label>`)}</fieldset>`;
+  const options = [first, ...items].map(it => [it.productId, label('values', it)]);
   const body = html`<article class="product"><div class="pictures">${picture(chosen)}
       ${(chosen.images ?? []).slice(1).map(image => picture({ images: [image] }))}</div>
-    <div><p class="crumb"><a href="#/?category=${encodeURIComponent(chosen.category)}">${chosen.category}</a></p>
+    <div><p class="crumb">${categoryLink(chosen.category)}</p>
       <h1>${chosen.name}</h1><p class="price">${money(chosen.price)} ${badge(chosen)}</p><p class="text">${chosen.description}</p>
-      <form novalidate><p role="alert"></p>${variants}
+      <form novalidate><p role="alert"></p>
+        ${items.length > 0 && choice(label('keys', { ...first, name: 'Variant' }), 'variant', options, id)}
         ${chosen.recalled ? html`<p class="error">This product is recalled and cannot be ordered.</p>`
-    : chosen.availability !== 'soldOut' && html`<div class="buy">${field('Quantity', '/quantity', html`type="number" min="1" value="1"`)}
-          <button>Add to cart</button></div>`}</form></div></article>`;
+    : chosen.availability !== 'soldOut' && html`<div class="buy">
+          ${field('Quantity', '/quantity', html`type="number" min="1" value="1"`)}<button>Add to cart</button></div>`}
+      </form></div></article>`;
   const ready = () => {
     const form = $('form', main);
-    form.onchange = ({ target }) => { if (target.name === 'variant') location.hash = `#/products/${target.value}`; };
+    form.onchange = ({ target: { name, value } }) => { if (name === 'variant') location.hash = `#/products/${value}`; };
     onSubmit(form, () => {
-      const before = cart().find(line => line.productId === id)?.quantity ?? 0, quantity = Number(form['/quantity'].value);
+      const quantity = Number(form['/quantity'].value), before = cart().find(line => line.productId === id)?.quantity ?? 0;
       const detail = !(quantity >= 1 && Number.isInteger(quantity)) ? 'must be a whole number from 1 on'
         : before + quantity > chosen.available ? `${chosen.available} are left, and ${before} of them are in your cart`
         : !before && cart().length === MOST_LINES && `a cart has at most ${MOST_LINES} different products`;
@@ -175,49 +169,44 @@ async function product(id) {
 }
 
 // ---- Cart and checkout ----
-
-const emptyCart = { title: 'Cart', body: html`<h1>Cart</h1><p>Your cart is empty. <a href="#/">See all products</a></p>` };
+const EMPTY = { title: 'Cart', body: html`<h1>Cart</h1><p>Your cart is empty. <a href="#/">See all products</a></p>` };
 
 async function showCart() {
   const lines = cart();
-  if (lines.length === 0) return emptyCart;
+  if (lines.length === 0) return EMPTY;
   const found = new Map((await productsById(lines.map(line => line.productId))).map(it => [it.productId, it]));
-  const bought = lines.filter(({ productId }) => found.has(productId));
-  const total = bought.reduce((sum, { productId, quantity }) => sum + found.get(productId).price.amount * quantity, 0);
+  const total = lines.reduce((sum, { productId: id, quantity }) => sum + (found.get(id)?.price.amount ?? 0) * quantity, 0);
   const [any] = found.values();
   const line = ({ productId, quantity }) => {
     const it = found.get(productId);
-    if (!it) return html`<li class="line"><p>No longer sold</p><button class="plain" data-remove="${productId}">Remove</button></li>`;
-    return html`<li class="line">${picture(it)}<p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
+    const remove = html`<button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it?.name}</span></button>`;
+    if (!it) return html`<li class="line"><p>A product that is no longer sold</p>${remove}</li>`;
+    return html`<li class="line">${picture(it)}
+      <p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
       <strong>${money({ ...it.price, amount: it.price.amount * quantity })}</strong>
       <div><label><span class="hidden">Quantity of ${it.name}</span>
-        <input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>
-        <button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it.name}</span></button></div></li>`;
+        <input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>${remove}</div></li>`;
   };
   const body = html`<h1>Cart</h1><ul class="cartlines">${lines.map(line)}</ul>
     ${any && html`<div class="sumup"><p>Goods: <strong>${money({ ...any.price, amount: total })}</strong></p>
       <p><a class="button" href="#/checkout">Go to checkout</a></p></div>`}`;
   const ready = () => {
-    $('.cartlines').onchange = ({ target }) => {
-      setQuantity(target.id.slice(2), Math.min(Math.max(Math.trunc(target.value) || 1, 1), 10000));
+    $('.cartlines').onchange = ({ target: { id, value } }) => {
+      setQuantity(id.slice(2), Math.min(Math.max(Math.trunc(value) || 1, 1), 10000));
       go();
     };
-    $('.cartlines').onclick = async ({ target: { dataset } }) => {
-      if (!dataset.remove) return;
-      setQuantity(dataset.remove, 0);
-      await go();
-      say('Removed from the cart');
+    $('.cartlines').onclick = ({ target: { dataset: { remove } } }) => {
+      if (remove) setQuantity(remove, 0);
+      if (remove) go('Removed from the cart');
     };
   };
   return { title: 'Cart', body, ready };
 }
-
-// The fields on which the total depends.
-const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/discountCode', '/shippingMethod'];
+const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/discountCode']; // The total depends on these fields.
 
 async function checkout() {
   const open = load('order'), lines = cart();
-  if (lines.length === 0 && !open) return emptyCart;
+  if (lines.length === 0 && !open) return EMPTY;
   const { zones } = await get('/shipping');
   // A zone without countries is the rest of the world: a shop that has one lists here where it wants to sell.
   const countries = new Set([...zones.flatMap(zone => zone.countries ?? []), ...zones.length ? [] : ['AT', 'DE', 'FR', 'NL']]);
@@ -232,10 +221,10 @@ async function checkout() {
       ${field('Street and number', '/shipTo/line1', html`autocomplete="address-line1" required maxlength="100"`)}
       ${field('Postal code', '/shipTo/postalCode', html`autocomplete="postal-code" maxlength="20"`)}
       ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}</fieldset>
-    <fieldset><legend>Discount</legend>${field('Code (if you have one)', '/discountCode', html`autocomplete="off" maxlength="64"`)}</fieldset></div>
+    <fieldset><legend>Discount</legend>
+      ${field('Code (if you have one)', '/discountCode', html`autocomplete="off" maxlength="64"`)}</fieldset></div>
     <aside><h2>Your order</h2><div id="quote" aria-live="polite"><p class="quiet">The total depends on where it is sent.</p></div>
       <p role="alert"></p><button id="order">${open ? 'Send the order again' : 'Show the total'}</button></aside></form>`;
-
   const ready = () => {
     const form = $('#checkout');
     let quoted, newest = 0;
@@ -250,18 +239,17 @@ async function checkout() {
       $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
       $('#order').textContent = `Order for ${money(answer.total)}`;
     }
-    form.onchange = async ({ target }) => {
-      if (!PRICED.includes(target.name) || !form['/shipTo/postalCode'].value) return;
-      await quote().then(() => mark(form), problem => mark(form, shown(problem)));
+    form.onchange = ({ target: { name } }) => {
+      if (!PRICED.includes(name) || !form['/shipTo/postalCode'].value) return;
+      quote().then(() => mark(form), error => mark(form, shown(error)));
     };
     onSubmit(form, async () => {
+      // Another tab may have sent an order, or may have got its answer.
+      if (!open !== !load('order')) return go();
       if (open) return send();
       if (!quoted) return quote();
       const { email, ...order } = bodyOf(form);
-      await introduce(email, order.shipTo.name).catch(problem => {
-        problem.errors?.forEach(error => { error.pointer = error.pointer.replace('#/name', '#/shipTo/name'); });
-        throw problem;
-      });
+      await introduce(email, order.shipTo.name);
       await send({ ...order, lines, expectedTotal: quoted.total });
     });
     /** Sends the order. If its outcome is unknown, the form is closed, and the same order is sent again. */
@@ -277,7 +265,8 @@ async function checkout() {
         if (problem.kind !== 'price-changed' || open) throw problem;
         const before = money(quoted.total);
         await quote();
-        throw new Problem(409, { detail: `The total has changed from ${before} to ${money(quoted.total)}. Order again if you agree.` });
+        const detail = `The total has changed from ${before} to ${money(quoted.total)}. Order again if you agree.`;
+        throw new Problem(409, { detail });
       }
     }
     if (open) mark(form, new Problem(0, { detail: 'Your order was sent, but no answer came. Send it again: it is placed once.' }));
@@ -286,18 +275,17 @@ async function checkout() {
 }
 
 // ---- The order ----
-
 const STATUSES = { PENDING: 'Ordered', PAID: 'Paid', PACKING: 'Packed', SHIPPED: 'Shipped', DELIVERED: 'Delivered' };
-const CARDS = { pm_card_visa: '4242 4242 4242 4242', pm_card_chargeDeclined: '4000 0000 0000 0002 (is declined)' };
+const CARDS = [['pm_card_visa', '4242 4242 4242 4242'], ['pm_card_chargeDeclined', '4000 0000 0000 0002 (is declined)']];
 
 async function showOrder(guestId, orderId, secret) {
-  const path = `/guests/${guestId}/orders/${orderId}`, headers = asGuest(secret);
-  const read = () => call('GET', path, { headers });
+  const path = `/guests/${guestId}/orders/${orderId}`, headers = asGuest(secret), read = () => call('GET', path, { headers });
   const order = await read();
   const { status, lines, shipments = [], returns = [], credits = [], shipTo } = order;
-  const nameOf = id => lines.find(line => line.productId === id)?.name;
+  const nameOf = id => lines.find(it => it.productId === id).name;
   const parts = of => of.map(({ productId, quantity }) => `${quantity} × ${nameOf(productId)}`).join(', ');
-  const done = Object.keys(STATUSES).indexOf(status);
+  const done = Object.keys(STATUSES).indexOf(status), steps = Object.values(STATUSES).map((name, at) =>
+    html`<li class="${at <= done && 'done'}" ${at === done && html`aria-current="step"`}>${name}</li>`);
   const due = status === 'PENDING' && order.invoice.payments.find(it => it.type === 'card' && /pending|declined/.test(it.status));
   // What is neither credited nor on its way back can be returned.
   const back = [...credits, ...returns.filter(it => it.status === 'requested').flatMap(it => it.lines)];
@@ -305,36 +293,35 @@ async function showOrder(guestId, orderId, secret) {
     .reduce((units, it) => units - (it.units ?? it.quantity), line.quantity);
   const returnable = status === 'DELIVERED' ? lines.filter(line => left(line) > 0) : [];
   const body = html`<h1>Your order</h1><p class="quiet">${orderId}, ${new Date(order.placedAt).toLocaleString()}</p>
-    ${status === 'CANCELLED' ? html`<p class="badge soldOut">Cancelled</p>` : html`<ol class="steps">${Object.values(STATUSES).map((name, at) =>
-    html`<li class="${at <= done && 'done'}" ${at === done && html`aria-current="step"`}>${name}</li>`)}</ol>`}
-    <p>This page’s address is secret, and the only way to your order: <button class="plain" id="copy">Copy the link</button></p>
+    ${status === 'CANCELLED' ? html`<p class="badge soldOut">Cancelled</p>` : html`<ol class="steps">${steps}</ol>`}
+    <p>Keep this page’s address: it is the only way to your order, and whoever knows it sees the order.</p>
     <div class="checkout"><div>
-      ${due && html`<form id="pay"><fieldset class="choice"><legend>Pay ${money(due.amount)} with a test card</legend>
-        ${Object.entries(CARDS).map(([method, digits], at) => html`<label><input type="radio" name="card" id="${method}" value="${method}"
-          ${at === 0 && html`checked`}><span>${digits}</span></label>`)}</fieldset><p role="alert"></p><button>Pay</button></form>`}
-      ${shipments.map(it => html`<section><h2>${it.deliveredAt ? 'Delivered' : 'On its way'}</h2><p>${parts(it.lines)}<br>${it.carrier} ${it.trackingUrl
-    ? html`<a href="${it.trackingUrl}">${it.trackingNumber ?? 'Track it'}</a>` : it.trackingNumber}</p></section>`)}
+      ${due && html`<form id="pay">${choice(`Pay ${money(due.amount)} with a test card`, 'card', CARDS, CARDS[0][0])}
+        <p role="alert"></p><button>Pay</button></form>`}
+      ${shipments.map(it => html`<section><h2>${it.deliveredAt ? 'Delivered' : 'On its way'}</h2><p>${parts(it.lines)}<br>
+        ${it.carrier} ${it.trackingUrl ? html`<a href="${it.trackingUrl}">${it.trackingNumber ?? 'Track it'}</a>`
+    : it.trackingNumber}</p></section>`)}
       ${returns.map(it => html`<section><h2>Return ${it.status}</h2><p>${parts(it.lines)}</p></section>`)}
       ${returnable.length > 0 && html`<form id="return"><fieldset><legend>Return products</legend>
         ${returnable.map(line => field(`Units of ${line.name}, at most ${left(line)}`, `/units/${line.productId}`,
     html`type="number" min="0" max="${left(line)}" value="0"`))}
-        ${field('Reason (if you like)', '/reason', html`maxlength="100"`)}</fieldset><p role="alert"></p><button>Request the return</button></form>`}
+        ${field('Reason (if you like)', '/reason', html`maxlength="100"`)}</fieldset>
+        <p role="alert"></p><button>Request the return</button></form>`}
     </div><aside><h2>What you ordered</h2>${lineList(lines)}${sums(order)}
-      ${shipTo && html`<address>${shipTo.name}<br>${shipTo.line1}<br>${shipTo.postalCode} ${shipTo.city}<br>${COUNTRIES.of(shipTo.country)}</address>`}
+      ${shipTo && html`<address>${shipTo.name}<br>${shipTo.line1}<br>${shipTo.postalCode} ${shipTo.city}<br>
+        ${COUNTRIES.of(shipTo.country)}</address>`}
       <p><button class="plain" id="invoice">Print the invoice</button></p></aside></div>`;
-
   const ready = () => {
-    $('#copy').onclick = () => navigator.clipboard.writeText(location.href).then(() => say('The link is copied'));
-    // A link cannot send the guest's secret, so the page is read here. The window is opened first: later, a browser blocks it.
+    // A link cannot send the guest's secret, so the page is read here. Browsers block a window that is opened later.
     $('#invoice').onclick = async () => {
-      const page = window.open('');
-      page.location = URL.createObjectURL(new Blob([await call('GET', `${path}/invoice/page`, { headers })], { type: 'text/html' }));
+      const shows = window.open(''), failed = problem => text(html`<p>${shown(problem).message}</p>`);
+      const page = await call('GET', `${path}/invoice/page`, { headers }).catch(failed);
+      shows.location = URL.createObjectURL(new Blob([page], { type: 'text/html;charset=utf-8' }));
     };
     if (due) onSubmit($('#pay'), async () => {
       const outcome = await pay(path, secret, new FormData($('#pay')).get('card'));
       if (outcome === 'declined') throw new Problem(409, { detail: 'The card was declined. Try another one.' });
-      await go();
-      say('The order is paid');
+      await go('The order is paid');
     });
     if ($('#return')) onSubmit($('#return'), async () => {
       const { units, reason } = bodyOf($('#return'));
@@ -342,8 +329,7 @@ async function showOrder(guestId, orderId, secret) {
       const body = { lines: wanted.filter(({ quantity }) => quantity > 0), reason };
       if (body.lines.length === 0) throw new Problem(400, { detail: 'Say how many units you return.' });
       await once(`return.${orderId}`, `${path}/returns`, { headers, body });
-      await go();
-      say('The return is requested');
+      await go('The return is requested');
     });
     // The shop changes the order, so the page looks again while somebody sees it.
     const mine = visit, again = setInterval(async () => {
@@ -356,21 +342,20 @@ async function showOrder(guestId, orderId, secret) {
 }
 
 // ---- The way from the address to a page ----
-
-const PAGES = { '': listing, products: product, cart: showCart, checkout, orders: showOrder };
+const PAGES = { __proto__: null, '': listing, products: product, cart: showCart, checkout, orders: showOrder };
 let visit = 0;
 
 /** Shows the page of the address. The focus stays on what has the same id, or goes to the heading, as on a new page. */
-async function go() {
+async function go(words = '') {
   const mine = ++visit, [path, search] = location.hash.split('?'), query = new URLSearchParams(search);
   const [, name = '', ...parts] = path.split('/');
   const page = await Promise.resolve().then(() => PAGES[name](...parts, query)).catch(error => ({
-    title: 'Sorry', body: html`<h1>Sorry</h1><p role="alert">${shown(error).message}</p><p><a href="#/">See all products</a></p>`,
+    title: 'Sorry', body: html`<h1>Sorry</h1><p role="alert">${shown(error).message}</p><a href="#/">See all products</a>`,
   }));
   if (mine !== visit) return;
   const isFirst = !main.hasChildNodes(), focused = main.contains(document.activeElement) && document.activeElement.id;
   main.innerHTML = text(page.body);
-  $('#said').textContent = '';
+  say(words);
   $('#q').value = query.get('q');
   document.title = `${page.title} – Till`;
   markCategory();
@@ -380,11 +365,9 @@ async function go() {
   if (!isFirst) (kept || heading).focus();
   if (!kept) scrollTo(0, 0);
 }
-
 const markCategory = () => document.querySelectorAll('#categories a').forEach(link => {
   link.ariaCurrent = link.hash === location.hash.replace('&available=true', '') ? 'page' : null;
 });
-
 addEventListener('hashchange', () => location.hash === '#main' ? main.focus() : go());
 addEventListener('storage', showCount); // The cart of another tab is the same.
 $('#search').onsubmit = event => {
@@ -394,5 +377,5 @@ $('#search').onsubmit = event => {
 showCount();
 go();
 const { items } = await get('/categories', { limit: 100 });
-$('#categories').innerHTML = text(items.map(({ category }) => html`<a href="#/?category=${encodeURIComponent(category)}">${category}</a>`));
+$('#categories').innerHTML = text(items.map(({ category }) => categoryLink(category)));
 markCategory();
