@@ -158,7 +158,7 @@ async function product(id) {
     onSubmit(form, () => {
       const quantity = Number(form['/quantity'].value), before = cart().find(line => line.productId === id)?.quantity ?? 0;
       const detail = !(quantity >= 1 && Number.isInteger(quantity)) ? 'must be a whole number from 1 on'
-        : before + quantity > chosen.available ? `${chosen.available} are left, and ${before} of them are in your cart`
+        : before + quantity > chosen.available ? `only ${chosen.available} are left${before ? `, and ${before} of them in your cart` : ''}`
         : !before && cart().length === MOST_LINES && `a cart has at most ${MOST_LINES} different products`;
       if (detail) throw new Problem(400, { errors: [{ pointer: '#/quantity', detail }] });
       setQuantity(id, before + quantity);
