@@ -196,8 +196,9 @@ async function showCart() {
       go();
     };
     $('.cartlines').onclick = ({ target: { dataset: { remove } } }) => {
-      if (remove) setQuantity(remove, 0);
-      if (remove) go('Removed from the cart');
+      if (!remove) return;
+      setQuantity(remove, 0);
+      go('Removed from the cart');
     };
   };
   return { title: 'Cart', body, ready };
@@ -368,12 +369,11 @@ async function go(words = '') {
 const markCategory = () => document.querySelectorAll('#categories a').forEach(link => {
   link.ariaCurrent = link.hash === location.hash.replace('&available=true', '') ? 'page' : null;
 });
-addEventListener('hashchange', () => location.hash === '#main' ? main.focus() : go());
+addEventListener('hashchange', () => go());
 addEventListener('storage', showCount); // The cart of another tab is the same.
-$('#search').onsubmit = event => {
-  event.preventDefault();
-  location.hash = `#/?${new URLSearchParams({ q: $('#q').value.trim() })}`;
-};
+const instead = act => event => { event.preventDefault(); act(); };
+$('.skip').onclick = instead(() => main.focus()); // The address names the page, so this link must not change it.
+$('#search').onsubmit = instead(() => { location.hash = `#/?${new URLSearchParams({ q: $('#q').value.trim() })}`; });
 showCount();
 go();
 const { items } = await get('/categories', { limit: 100 });
