@@ -117,16 +117,16 @@ async function listing(query) {
   const body = html`<div class="head"><h1>${title}</h1>
     <label class="check"><input type="checkbox" id="available" ${available && html`checked`}> Only what can be bought</label></div>
     <ul class="grid">${page.items.map(card)}</ul>
-    ${page.items.length === 0 && html`<p>Nothing was found. <a href="#/">See all products</a></p>`}
+    ${page.items.length === 0 && !page.next && html`<p>Nothing was found. <a href="#/">See all products</a></p>`}
     <p><button class="plain" id="more">Show more</button></p>`;
   const ready = () => {
     let { next } = page;
     $('#more').hidden = !next;
     $('#more').onclick = async () => {
-      const following = await read(next), last = $('.grid').lastElementChild;
-      last.insertAdjacentHTML('afterend', text(following.items.map(card)));
+      const following = await read(next), before = $('.grid').children.length;
+      $('.grid').insertAdjacentHTML('beforeend', text(following.items.map(card)));
       $('#more').hidden = !(next = following.next);
-      $('a', last.nextElementSibling ?? last).focus(); // The button may be gone.
+      $('.grid').children[before]?.querySelector('a').focus(); // The button may be gone.
     };
     $('#available').onchange = ({ target: { checked } }) => {
       query.delete('available');
@@ -266,8 +266,7 @@ async function checkout() {
         if (problem.kind !== 'price-changed' || open) throw problem;
         const before = money(quoted.total);
         await quote();
-        const detail = `The total has changed from ${before} to ${money(quoted.total)}. Order again if you agree.`;
-        throw new Problem(409, { detail });
+        throw new Problem(409, { detail: `The total has changed from ${before}. Order again if you agree with the new one.` });
       }
     }
     if (open) mark(form, new Problem(0, { detail: 'Your order was sent, but no answer came. Send it again: it is placed once.' }));
