@@ -26,7 +26,7 @@ use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use devstack::{Issuer, OptionError, Options, Stack, Template};
 use indicatif::{ProgressBar, ProgressStyle};
-use local::{OWN_ORIGINS, demo, functions};
+use local::{OWN_ORIGINS, demo, functions, storefront};
 use tokio::signal;
 
 use self::payments::Payments;
@@ -249,6 +249,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
         sqs_endpoint,
         secrets: provider.secrets().into_iter().chain(search.secrets()).collect(),
         issuer,
+        pages: storefront::pages(provider.url()),
         ..options
     })
 }
@@ -286,7 +287,7 @@ fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Searc
         None => tokens(stack, arguments)?,
     };
     Ok(format!(
-        r"Reference, table, events and queues at {url}/
+        r"Reference, storefront, table, events and queues at {url}/
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)

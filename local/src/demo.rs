@@ -11,7 +11,7 @@ use crate::functions;
 pub const CUSTOMER: &str = "ada";
 
 /// Id, name, description, category, price in euro cents, stock.
-const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
+const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 8] = [
     ("espresso-beans", "Espresso beans", "Dark roast, 1 kg", "coffee", 1899, 120),
     ("filter-beans", "Filter beans", "Light roast, 1 kg", "coffee", 2150, 80),
     ("decaf-beans", "Decaf beans", "Swiss water process, 500 g", "coffee", 1290, 40),
@@ -20,6 +20,7 @@ const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
     // The sample events are about this one.
     ("espresso-cup", "Espresso cup", "Stoneware, 80 ml", "kitchen", 1999, 10),
     ("paper-filters", "Paper filters", "Size 2, 100 pieces", "equipment", 450, 500),
+    ("moka-pot", "Moka pot", "Aluminium, 3 cups", "equipment", 2990, 0),
 ];
 
 /// Creates the shop. Products and codes of an earlier run over the same data stay as they are.
@@ -37,8 +38,17 @@ pub async fn create(stack: &Stack) -> Result<()> {
             "category": category,
             "price": euros(cents),
             "stock": stock,
+            "attributes": if id == "filter-beans" { json!({ "size": "1 kg" }) } else { json!({}) },
         });
         shop.create("/products", &product).await?;
+    }
+    for (size, cents) in [("250 g", 690), ("500 g", 1190)] {
+        let variant = json!({
+            "productId": format!("filter-beans-{}", size.replace(' ', "")), "name": format!("Filter beans, {size}"),
+            "description": "Light roast", "category": "coffee", "price": euros(cents), "stock": 30,
+            "listed": false, "variantOf": "filter-beans", "attributes": { "size": size },
+        });
+        shop.create("/products", &variant).await?;
     }
     let customer =
         json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });

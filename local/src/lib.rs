@@ -14,12 +14,12 @@ pub mod pretend_search;
 pub mod reindex;
 pub mod replay;
 mod scan;
+pub mod storefront;
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use devstack::{Deployment, GatewayError, Issuer, Options, ProblemType, Template};
-use http_api::Kind;
+use devstack::{Deployment, Issuer, Options, Template};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -72,10 +72,6 @@ pub fn options(template: Template) -> Options {
     Options {
         openapi: functions::open_api(),
         issuer: Issuer::Stack { name: "till-local".to_owned(), audience: "till".to_owned() },
-        problem_type: |error| {
-            let kind = kind(error);
-            ProblemType { uri: format!("/problems/{}", kind.slug()), title: kind.title().to_owned() }
-        },
         ..Options::new(template)
     }
 }
@@ -89,16 +85,4 @@ pub fn log_to_stderr(default: &str) {
     let targets: Targets = asked.unwrap_or_else(|| default.parse().unwrap_or_default());
     let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     tracing_subscriber::registry().with(targets).with(lines).init();
-}
-
-fn kind(error: GatewayError) -> Kind {
-    match error {
-        GatewayError::BadRequest => Kind::Validation,
-        GatewayError::Unauthorized => Kind::Unauthorized,
-        GatewayError::Forbidden => Kind::Forbidden,
-        GatewayError::NotFound => Kind::NotFound,
-        GatewayError::TooLarge => Kind::TooLarge,
-        GatewayError::Internal => Kind::Internal,
-        GatewayError::Unavailable => Kind::Throttled,
-    }
 }

@@ -38,4 +38,5 @@ async fn a_shop_works_from_sign_up_to_dead_letter() {
     step!(scenario.the_stream_has_counted_every_order);
     step!(scenario.an_invalid_message_becomes_a_dead_letter);
     step!(scenario.no_customer_sees_another_customers_orders);
+    step!(scenario.the_gateway_answers_as_aws_does);
 }

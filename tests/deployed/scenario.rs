@@ -180,11 +180,22 @@ impl Scenario {
 
     pub async fn no_customer_sees_another_customers_orders(&mut self) {
         let path = order_path(&self.orders[0]);
-        self.till.nobody().get(&path).await.expect(401);
-        self.till.nobody().with_token("not.a.token").get(&path).await.expect(401);
-        self.ada.client.get("/orders?status=PENDING").await.expect(403);
         self.bob.client.get(&path).await.problem(Kind::NotFound);
         self.admin.get(&path).await.expect(200);
+    }
+
+    /// What the gateway refuses by itself looks the same here and there, so that a page which works at the laptop works on
+    /// AWS. Not compared is `www-authenticate`, which MiniStack leaves out.
+    pub async fn the_gateway_answers_as_aws_does(&mut self) {
+        let nobody = self.till.nobody();
+        let path = order_path(&self.orders[0]);
+        nobody.get(&path).await.of_gateway(401);
+        nobody.with_token("not.a.token").get(&path).await.of_gateway(401);
+        self.ada.client.get("/orders?status=PENDING").await.of_gateway(403);
+        for unknown in ["/nothing", "/orders/none/of/these"] {
+            nobody.get(unknown).await.of_gateway(404);
+        }
+        nobody.delete("/orders").await.of_gateway(404);
     }
 
     async fn available(&self, product: &str) -> u64 {

@@ -59,7 +59,7 @@ impl Till {
             let arn = variable(arn);
             arn.rsplit(':').next().expect("a name").to_owned()
         });
-        let client = Client::new(http.clone(), url.as_str().trim_end_matches('/')).behind_api_gateway();
+        let client = Client::new(http.clone(), url.as_str().trim_end_matches('/'));
         let names_requests = env::var("TILL_GATEWAY").is_err();
         Self {
             nobody: if names_requests { client } else { client.without_names_of_requests() },

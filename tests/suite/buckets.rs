@@ -174,6 +174,17 @@ async fn an_open_object_is_read_without_a_signature() {
         assert_eq!(answer.expect("an answer").status(), status, "{method} {path}");
     }
     assert_eq!(store.bucket(PICTURES).list("").await.expect("a list"), ["closed/a", "open/a"]);
+    // A page of the shop shows the image, which no script of the page can read.
+    for (dest, origin, status) in
+        [("image", None, 200), ("image", Some("http://127.0.0.1:3000"), 403), ("empty", None, 403)]
+    {
+        let shown = Client::new()
+            .get(format!("{url}/open/a"))
+            .header("sec-fetch-site", "same-site")
+            .header("sec-fetch-dest", dest);
+        let shown = origin.into_iter().fold(shown, |shown, origin| shown.header("origin", origin)).send().await;
+        assert_eq!(shown.expect("an answer").status(), status, "{dest} {origin:?}");
+    }
 }
 
 /// A function's access key is its logical id.

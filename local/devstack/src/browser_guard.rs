@@ -17,13 +17,13 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response as AxumResponse;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::problem::plain_problem;
+use crate::problem::problem;
 
 const DEFAULT_PORT: u16 = 80;
 
@@ -73,6 +73,11 @@ impl BrowserGuard {
         is_loopback(authority) && authority.port_u16().unwrap_or(DEFAULT_PORT) == self.port
     }
 
+    /// Guards S3 likewise, but a page may show an image. It cannot read what it shows.
+    pub(crate) fn protect_objects(self, service: Router) -> Router {
+        service.layer(from_fn_with_state(self, pass_programs_and_images))
+    }
+
     /// Guards an AWS service, so that only programs can call it.
     pub(crate) fn protect(self, service: Router) -> Router {
         service.layer(from_fn_with_state(self, pass_programs))
@@ -88,7 +93,7 @@ pub fn refuse_other_hosts(service: Router) -> Router {
 async fn pass_local_hosts(request: Request, next: Next) -> AxumResponse {
     match check_name(request.uri(), request.headers(), names_of(request.headers())) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => plain_problem(refusal.status(), refusal.detail()),
+        Err(refusal) => problem(refusal.status(), refusal.detail()),
     }
 }
 
@@ -129,6 +134,18 @@ async fn pass_programs(State(guard): State<BrowserGuard>, request: Request, next
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.of_aws(),
     }
+}
+
+async fn pass_programs_and_images(guard: State<BrowserGuard>, request: Request, next: Next) -> AxumResponse {
+    let headers = request.headers();
+    // An image that a script may read comes with an `Origin`.
+    let is_shown = request.method() == Method::GET
+        && headers.get("sec-fetch-dest").is_some_and(|dest| dest == "image")
+        && !headers.contains_key(header::ORIGIN);
+    if is_shown && BrowserGuard::check_host(request.uri(), headers).is_ok() {
+        return next.run(request).await;
+    }
+    pass_programs(guard, request, next).await
 }
 
 impl Refusal {

@@ -1,8 +1,5 @@
-//! The HTTP gateway: routes and scopes of the template in front of the functions, as API Gateway does it.
-//!
-//! One difference is deliberate. API Gateway's own errors (401, 403, 404, 413, 500, 503) are a bare `{"message":
-//! "Unauthorized"}`, and no setting changes that. Here they are problem documents like all other errors, with that
-//! `message` in them.
+//! The HTTP gateway: routes and scopes of the template in front of the functions, as API Gateway does it. Its own errors
+//! (401, 403, 404, 413, 500, 503) are API Gateway's, too: `{"message": "Unauthorized"}`. The log has the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,8 +20,8 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::openid::OpenIdIssuer;
-use crate::pages::{self, TableBrowser};
-use crate::problem::{GatewayError, PROBLEM_JSON, Problems, answer, plain_problem};
+use crate::pages::{self, Page, TableBrowser};
+use crate::problem::{PROBLEM_JSON, Reason, answer, gateway_error, problem, unauthorized};
 use crate::sqs::Sqs;
 use crate::template::{Cors, Route, Template};
 use crate::token::Tokens;
@@ -56,13 +53,14 @@ pub(crate) struct Gateway {
     /// The scopes of the template's routes.
     pub(crate) scopes: BTreeSet<String>,
     pub(crate) cors: Option<Cors>,
-    pub(crate) problems: Problems,
     pub(crate) sqs: Sqs,
     pub(crate) bus: Arc<Bus>,
     /// Functions that a schedule invokes on AWS, by name.
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) openapi: &'static str,
     pub(crate) table: TableBrowser,
+    /// The pages of the program that runs the stack.
+    pub(crate) pages: Vec<Page>,
     /// What the stack's own commands need.
     pub(crate) connection: Value,
 }
@@ -120,26 +118,25 @@ impl Gateway {
         let (head, body) = request.into_parts();
         let body = match read(body).await {
             Received::Whole(body) => body,
-            Received::TooLarge => return self.problem(GatewayError::TooLarge, "A request body is at most 6 MB."),
-            Received::CutOff => {
-                return self.problem(GatewayError::BadRequest, "The body ended before it was complete.");
-            }
+            Received::TooLarge => return gateway_error(StatusCode::PAYLOAD_TOO_LARGE, "a body is at most 6 MB"),
+            Received::CutOff => return gateway_error(StatusCode::BAD_REQUEST, "the body ended before it was complete"),
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
             (&Method::GET, "/_local/connection") => {
                 answer(StatusCode::OK, "application/json", self.connection.to_string())
             }
-            (&Method::GET, "/_local/queues") => self.about_queues(self.sqs.counts().await),
+            (&Method::GET, "/_local/queues") => Self::about_queues(self.sqs.counts().await),
             (&Method::GET, "/_local/events") => {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
             (&Method::GET, "/_local/table") => self.table.page(head.uri.query().unwrap_or_default()).await,
             (&Method::GET, "/_local/reference") => pages::reference(self.openapi),
-            (&Method::POST, "/_local/redrive") => self.about_queues(redrive::step(&self.sqs).await),
+            (&Method::POST, "/_local/redrive") => Self::about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
-                scheduled::invoke(self.scheduled.get(function), &body, self.problems).await
+                scheduled::invoke(self.scheduled.get(function), &body).await
             }
+            (&Method::GET, path) if let Some(page) = self.page(path) => page.answer(),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
@@ -148,16 +145,17 @@ impl Gateway {
                         let passed = Passed { head: &head, body: &body, route, request_id, path_parameters, claims };
                         self.call(served, passed.event()).await
                     }
-                    Err((error, detail)) => self.problem(error, &detail),
+                    Err(refusal) => refusal,
                 },
-                None if method == Method::GET && path == "/" => pages::index(self.openapi),
-                None => self.problem(GatewayError::NotFound, &format!("No route matches {method} {path}.")),
+                None if method == Method::GET && path == "/" => pages::index(self.openapi, &self.pages),
+                None => gateway_error(StatusCode::NOT_FOUND, "no route matches"),
             },
         }
     }
 
-    fn problem(&self, error: GatewayError, detail: &str) -> Response<Body> {
-        self.problems.answer(error, detail)
+    fn page(&self, path: &str) -> Option<&Page> {
+        let path = path.strip_prefix(LOCAL)?;
+        self.pages.iter().find(|page| page.path == path)
     }
 
     /// The CORS rules for this path. The stack's own routes have none.
@@ -165,31 +163,32 @@ impl Gateway {
         self.cors.as_ref().filter(|_| !path.starts_with(LOCAL))
     }
 
-    /// The claims of the caller's token if the route requires one, or the reason for a refusal.
+    /// The claims of the caller's token if the route requires one, or the refusal.
     async fn authorize(
         &self,
         route: &Route,
         headers: &HeaderMap,
-    ) -> Result<Option<Map<String, Value>>, (GatewayError, String)> {
+    ) -> Result<Option<Map<String, Value>>, Response<Body>> {
         if route.scopes.is_empty() {
             return Ok(None);
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let token = header.strip_prefix("Bearer ").unwrap_or(header);
-        let claims = self.verify(token).await.ok_or_else(|| {
+        let Some(claims) = self.verify(token).await else {
             let origin = match &self.issuer {
                 Some(issuer) => format!("{} issues them", issuer.url()),
                 None => "POST /_local/token has one".to_owned(),
             };
-            (GatewayError::Unauthorized, format!("Send Authorization: Bearer and a valid token; {origin}."))
-        })?;
+            let reason = format!("send Authorization: Bearer and a valid token; {origin}");
+            return Err(unauthorized(!token.is_empty(), &route.scopes, reason));
+        };
 
         let granted = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
         if granted.split(' ').any(|scope| route.scopes.iter().any(|wanted| wanted == scope)) {
             return Ok(Some(claims));
         }
         let scopes = route.scopes.join(" or ");
-        Err((GatewayError::Forbidden, format!("This route needs a token with the scope {scopes}.")))
+        Err(gateway_error(StatusCode::FORBIDDEN, format!("this route needs a token with the scope {scopes}")))
     }
 
     async fn verify(&self, token: &str) -> Option<Map<String, Value>> {
@@ -202,17 +201,17 @@ impl Gateway {
     fn issue_token(&self, body: &[u8]) -> Response<Body> {
         if let Some(issuer) = &self.issuer {
             let detail = format!("The stack issues no tokens: {} does.", issuer.url());
-            return self.problem(GatewayError::NotFound, &detail);
+            return problem(StatusCode::NOT_FOUND, &detail);
         }
         let wanted = match serde_json::from_slice::<TokenRequest>(body) {
             Ok(wanted) => wanted,
-            Err(error) => return self.problem(GatewayError::BadRequest, &error.to_string()),
+            Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
         };
         let scope = self.scopes.iter().find(|scope| **scope == wanted.scope || short(scope) == wanted.scope);
         let Some(scope) = scope else {
             let known: Vec<_> = self.scopes.iter().map(|scope| short(scope)).collect();
             let detail = format!("scope: {:?} is not one of {}", wanted.scope, known.join(", "));
-            return self.problem(GatewayError::BadRequest, &detail);
+            return problem(StatusCode::BAD_REQUEST, &detail);
         };
         match self.tokens.issue(&wanted.sub, scope, wanted.email.as_deref()) {
             Ok(token) => {
@@ -221,17 +220,17 @@ impl Gateway {
             }
             Err(error) => {
                 tracing::error!("{error:#}");
-                self.problem(GatewayError::Internal, "The token could not be issued.")
+                problem(StatusCode::INTERNAL_SERVER_ERROR, "The token could not be issued.")
             }
         }
     }
 
-    fn about_queues<T: Serialize>(&self, outcome: Result<T>) -> Response<Body> {
+    fn about_queues<T: Serialize>(outcome: Result<T>) -> Response<Body> {
         match outcome.map(|answer| json!(answer).to_string()) {
             Ok(body) => answer(StatusCode::OK, "application/json", body),
             Err(error) => {
                 tracing::error!("{error:#}");
-                self.problem(GatewayError::Internal, "The queues did not answer. The cause is in the log.")
+                problem(StatusCode::INTERNAL_SERVER_ERROR, "The queues did not answer. The cause is in the log.")
             }
         }
     }
@@ -240,7 +239,7 @@ impl Gateway {
     /// client hangs up.
     async fn call(&self, served: &Served, event: Value) -> Response<Body> {
         if served.is_closed {
-            return self.problem(GatewayError::Unavailable, "The function may not run: its reserved concurrency is 0.");
+            return gateway_error(StatusCode::SERVICE_UNAVAILABLE, "the reserved concurrency of the function is 0");
         }
         let call = tokio::time::timeout(served.timeout, (served.invoke)(event));
         let outcome = match tokio::spawn(call).await {
@@ -251,7 +250,7 @@ impl Gateway {
         };
         outcome.unwrap_or_else(|error| {
             tracing::error!(function = served.route.function, error, "function failed");
-            self.problem(GatewayError::Internal, "The request could not be answered. Its cause is in the log.")
+            gateway_error(StatusCode::INTERNAL_SERVER_ERROR, "the function failed")
         })
     }
 }
@@ -292,15 +291,19 @@ async fn serve(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>, 
     if let Some((cors, origin)) = allowed {
         cors.allow(response.headers_mut(), origin);
     }
-    let (problem, response) = problem_type(response).await;
+    let (told, response) = told(response).await;
     let status = response.status().as_u16();
     let millis = began.elapsed().as_millis();
-    tracing::info!(id = request_id, "{method} {path} {status}{problem} {millis} ms");
+    tracing::info!(id = request_id, "{method} {path} {status}{told} {millis} ms");
     response
 }
 
-/// The last part of a problem's type after a space, for the log. Empty: the answer has no such type.
-async fn problem_type(response: Response<Body>) -> (String, Response<Body>) {
+/// What the log tells of an answer, after a space: the last part of a problem's type, or the reason for a refusal of the
+/// gateway. Empty: it has neither.
+async fn told(response: Response<Body>) -> (String, Response<Body>) {
+    if let Some(Reason(reason)) = response.extensions().get() {
+        return (format!(" ({reason})"), response);
+    }
     if response.headers().get(header::CONTENT_TYPE).is_none_or(|media_type| media_type != PROBLEM_JSON) {
         return (String::new(), response);
     }
@@ -324,13 +327,11 @@ fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> 
         checked
     };
     if let Err(refusal) = checked {
-        return Some(plain_problem(refusal.status(), refusal.detail()));
+        return Some(problem(refusal.status(), refusal.detail()));
     }
     (size_of_head(request) > MAX_HEAD_BYTES).then(|| {
-        plain_problem(
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            "The request line and the values of the headers are at most 10,240 bytes together.",
-        )
+        let most = "the request line and the values of the headers are at most 10,240 bytes together";
+        gateway_error(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, most)
     })
 }
 

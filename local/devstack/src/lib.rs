@@ -103,7 +103,7 @@ pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;
 pub use forward::forward;
 pub use option_error::OptionError;
-pub use problem::{GatewayError, ProblemType};
+pub use pages::Page;
 pub use sandbox::StartConsumer;
 pub use scratch::Scratch;
 pub use stack::{Options, Stack};

@@ -1,5 +1,5 @@
 //! The stack's own pages: an index, the reference of the API, and the items of the tables. They are plain HTML without
-//! scripts, so they work offline, and nothing in an item or a description can run.
+//! scripts, so they work offline, and nothing in an item or a description can run. The program may add pages of its own.
 
 mod reference;
 mod table;
@@ -42,8 +42,37 @@ fn page(status: StatusCode, title: &str, content: &Markup) -> Response<Body> {
     response
 }
 
+/// A file that the program which runs the stack adds to its pages.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The path below `/_local/`.
+    pub path: &'static str,
+    /// The text of its link on the page at `/`. Empty: there is no link.
+    pub title: &'static str,
+    pub media_type: &'static str,
+    pub body: String,
+    /// The sources that its scripts may call beside the stack.
+    pub calls: String,
+}
+
+impl Page {
+    /// The file as an answer. It loads nothing but files from here, and images.
+    pub(crate) fn answer(&self) -> Response<Body> {
+        let mut response = answer(StatusCode::OK, self.media_type, self.body.clone());
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src http: https: data:; \
+             connect-src 'self' {}; base-uri 'none'",
+            self.calls
+        );
+        if let Ok(policy) = HeaderValue::from_str(&policy) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        response
+    }
+}
+
 /// The page at `/`, which links the others.
-pub(crate) fn index(openapi: &str) -> Response<Body> {
+pub(crate) fn index(openapi: &str, more: &[Page]) -> Response<Body> {
     let api: Value = serde_json::from_str(openapi).unwrap_or_default();
     let title = api["info"]["title"].as_str().unwrap_or("The stack on this machine");
     page(
@@ -54,6 +83,9 @@ pub(crate) fn index(openapi: &str) -> Response<Body> {
             p { "This is the stack on your machine." }
             ul {
                 li { a href="/_local/reference" { "Reference of the API" } " (" a href="/openapi.json" { "OpenAPI" } ")" }
+                @for page in more.iter().filter(|page| !page.title.is_empty()) {
+                    li { a href={ "/_local/" (page.path) } { (page.title) } }
+                }
                 li { a href="/_local/table" { "Items of the tables" } }
                 li { a href="/_local/events" { "Events" } ": the newest thousand, as JSON" }
                 li { a href="/_local/queues" { "Queues" } ": how many messages they have, as JSON" }

@@ -1,84 +1,41 @@
-//! The gateway's own errors, as problem documents (RFC 9457).
+//! The gateway's own errors, as an HTTP API sends them, and the problem documents of the stack's own routes.
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderValue, Response, StatusCode, header};
 use serde_json::json;
 
-/// An error that the gateway answers with, without a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GatewayError {
-    /// The request was cut off, or a request to one of the stack's own routes is not valid.
-    BadRequest,
-    /// The route needs a token, and there is no valid one.
-    Unauthorized,
-    /// The token lacks the scopes of the route.
-    Forbidden,
-    NotFound,
-    TooLarge,
-    /// The function failed, or its time was over.
-    Internal,
-    /// The function may not run: its reserved concurrency is 0.
-    Unavailable,
+/// The reason for an error of the gateway, for the log: the client gets no more than API Gateway would tell.
+#[derive(Clone)]
+pub(crate) struct Reason(pub(crate) String);
+
+/// An error that the gateway answers with, without a function. API Gateway documents neither bodies nor headers, apart from
+/// `www-authenticate`: <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-troubleshooting-jwt.html>.
+pub(crate) fn gateway_error(status: StatusCode, reason: impl Into<String>) -> Response<Body> {
+    let message = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "Request Entity Too Large",
+        other => other.canonical_reason().unwrap_or_default(),
+    };
+    let mut response = answer(status, "application/json", json!({ "message": message }).to_string());
+    response.extensions_mut().insert(Reason(reason.into()));
+    response
 }
 
-/// The `type` and the `title` of a problem document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProblemType {
-    pub uri: String,
-    pub title: String,
+/// The gateway's error of a request without a valid token. A request that had one is told what the route needs.
+pub(crate) fn unauthorized(had_token: bool, scopes: &[String], reason: String) -> Response<Body> {
+    let mut response = gateway_error(StatusCode::UNAUTHORIZED, reason);
+    let scopes = scopes.join(" ");
+    let invalid =
+        format!("Bearer scope=\"{scopes}\" error=\"invalid_token\" error_description=\"the token is not valid\"");
+    let challenge = if had_token { HeaderValue::from_str(&invalid).ok() } else { None };
+    let challenge = challenge.unwrap_or(HeaderValue::from_static("Bearer"));
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
 }
 
-impl GatewayError {
-    pub fn status(self) -> StatusCode {
-        match self {
-            Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    /// The value of `message`, which is all that API Gateway sends.
-    fn message(self) -> &'static str {
-        match self {
-            Self::TooLarge => "Request Entity Too Large",
-            other => other.status().canonical_reason().unwrap_or_default(),
-        }
-    }
-}
-
-impl ProblemType {
-    /// The type of a problem that says no more than its status.
-    pub fn blank(status: StatusCode) -> Self {
-        Self { uri: "about:blank".to_owned(), title: status.canonical_reason().unwrap_or_default().to_owned() }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Problems(pub(crate) fn(GatewayError) -> ProblemType);
-
-impl Problems {
-    pub(crate) fn answer(self, error: GatewayError, detail: &str) -> Response<Body> {
-        let mut response = document(&self.0(error), error.status(), detail, error.message());
-        if error == GatewayError::Unauthorized {
-            with_header(&mut response, header::WWW_AUTHENTICATE, "Bearer");
-        }
-        response
-    }
-}
-
-/// A refusal that only the stack gives, and for which the API has no problem type.
-pub(crate) fn plain_problem(status: StatusCode, detail: &str) -> Response<Body> {
-    let blank = ProblemType::blank(status);
-    document(&blank, status, detail, &blank.title)
-}
-
-fn document(problem: &ProblemType, status: StatusCode, detail: &str, message: &str) -> Response<Body> {
-    let ProblemType { uri, title } = problem;
-    let body = json!({ "type": uri, "title": title, "status": status.as_u16(), "detail": detail, "message": message });
+/// A refusal that only the stack gives: of its own routes, and of pages in a browser.
+pub(crate) fn problem(status: StatusCode, detail: &str) -> Response<Body> {
+    let title = status.canonical_reason();
+    let body = json!({ "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail });
     answer(status, PROBLEM_JSON, body.to_string())
 }
 
@@ -87,10 +44,6 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 pub(crate) fn answer(status: StatusCode, media_type: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    with_header(&mut response, header::CONTENT_TYPE, media_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
-}
-
-fn with_header(response: &mut Response<Body>, name: HeaderName, value: &'static str) {
-    response.headers_mut().insert(name, HeaderValue::from_static(value));
 }

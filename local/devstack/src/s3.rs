@@ -80,7 +80,7 @@ impl Buckets {
         });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.
         let service = HandleError::new(service.build(), async |_: HttpError| StatusCode::BAD_REQUEST);
-        let router = browsers.protect(Router::new().fallback_service(service));
+        let router = browsers.protect_objects(Router::new().fallback_service(service));
         let serving = tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self { url, serving, store, temporary })
     }

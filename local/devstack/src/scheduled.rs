@@ -4,12 +4,12 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 
 use crate::gateway::Invoke;
-use crate::problem::{GatewayError, Problems, answer};
+use crate::problem::{answer, problem};
 
 /// Invokes the function with the event in the body, and returns its report.
-pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8], problems: Problems) -> Response<Body> {
+pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
     let Some(function) = function else {
-        return problems.answer(GatewayError::NotFound, "This stack has no such function on a schedule.");
+        return problem(StatusCode::NOT_FOUND, "This stack has no such function on a schedule.");
     };
     let outcome = match serde_json::from_slice(body) {
         Ok(event) => function(event).await,
@@ -17,6 +17,6 @@ pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8], problems: Pro
     };
     match outcome {
         Ok(report) => answer(StatusCode::OK, "application/json", report.to_string()),
-        Err(error) => problems.answer(GatewayError::BadRequest, &error),
+        Err(error) => problem(StatusCode::BAD_REQUEST, &error),
     }
 }

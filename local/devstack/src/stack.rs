@@ -24,9 +24,9 @@ use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::openid::OpenIdIssuer;
 use crate::option_error::OptionError;
+use crate::pages::Page;
 use crate::pages::TableBrowser;
 use crate::private_file;
-use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
 use crate::s3::Buckets;
 use crate::secrets::Secrets;
@@ -68,10 +68,10 @@ pub struct Options {
     pub inject_faults: bool,
     /// Body of `GET /openapi.json`. `GET /` shows it as a page.
     pub openapi: &'static str,
+    /// Pages below `/_local/` beside the stack's own.
+    pub pages: Vec<Page>,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
-    /// The problem types of the gateway's own errors.
-    pub problem_type: fn(GatewayError) -> ProblemType,
 }
 
 impl Options {
@@ -90,8 +90,8 @@ impl Options {
             secrets: BTreeMap::new(),
             inject_faults: false,
             openapi: "{}",
+            pages: Vec::new(),
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
-            problem_type: |error| ProblemType::blank(error.status()),
         }
     }
 }
@@ -224,11 +224,11 @@ impl Stack {
             issuer,
             scopes: template.routes.iter().flat_map(|route| route.scopes.iter().cloned()).collect(),
             cors: template.cors.clone(),
-            problems: Problems(options.problem_type),
             sqs,
             bus: Arc::clone(&bus),
             scheduled,
             openapi: options.openapi,
+            pages: options.pages,
             table: TableBrowser::new(&database_url, &template)?,
             connection: connection(&dynamodb_url, &endpoints, &template),
         });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http_api::{ADMIN_SCOPE, Kind};
-use reqwest::{Client as Http, Method};
+use reqwest::{Client as Http, Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::customer_view;
@@ -18,8 +18,6 @@ pub struct Client {
     token: Option<String>,
     /// Whether the token has the admin scope, so that the replies may contain every field.
     is_admin: bool,
-    /// Whether the shop is behind a real API Gateway, whose own errors are not problem documents.
-    behind_api_gateway: bool,
     /// Whether the gateway gives its answers the ids of the requests, as AWS does.
     names_requests: bool,
 }
@@ -34,22 +32,9 @@ pub struct Reply {
 }
 
 impl Client {
-    /// A client without a token, at the base URL of the laptop's gateway.
+    /// A client without a token, at the base URL of a gateway.
     pub fn new(http: Http, url: &str) -> Self {
-        Self {
-            http,
-            url: url.to_owned(),
-            token: None,
-            is_admin: false,
-            behind_api_gateway: false,
-            names_requests: true,
-        }
-    }
-
-    /// A client without a token, at the base URL of an API Gateway.
-    #[must_use]
-    pub fn behind_api_gateway(self) -> Self {
-        Self { behind_api_gateway: true, ..self }
+        Self { http, url: url.to_owned(), token: None, is_admin: false, names_requests: true }
     }
 
     /// The same client, at a gateway whose answers have other ids than the requests.
@@ -140,10 +125,7 @@ impl Client {
                 serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"))
             };
         }
-        if self.behind_api_gateway && reply.is_a_bare_refusal() {
-            return reply;
-        }
-        if reply.status >= 400 {
+        if reply.status >= 400 && !reply.is_of_gateway() {
             reply.check_problem();
         }
         let is_nosniff = reply.header("x-content-type-options") == Some("nosniff");
@@ -224,14 +206,17 @@ impl Reply {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// Whether the reply is one of API Gateway's own errors.
-    fn is_a_bare_refusal(&self) -> bool {
-        let message = match self.status {
-            401 => "Unauthorized",
-            403 => "Forbidden",
-            _ => return false,
-        };
-        self.body == json!({ "message": message })
+    /// Asserts an error of the gateway itself with this status, as API Gateway sends it.
+    #[track_caller]
+    pub fn of_gateway(self, status: u16) {
+        assert!(self.is_of_gateway(), "{} {:?} {}", self.status, self.headers, self.body);
+        assert_eq!(self.status, status);
+    }
+
+    fn is_of_gateway(&self) -> bool {
+        let phrase = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+        let message = if self.status == 413 { Some("Request Entity Too Large") } else { phrase };
+        self.header("content-type") == Some("application/json") && self.body == json!({ "message": message })
     }
 
     fn check_problem(&self) {
@@ -243,8 +228,7 @@ impl Reply {
         for member in ["title", "detail"] {
             assert!(self.body[member].is_string(), "{}", self.body);
         }
-        // The gateway's own errors have a `message`.
-        let (outcome, is_failure) = (&self.body["outcome"], self.status >= 500 && self.body["message"].is_null());
+        let (outcome, is_failure) = (&self.body["outcome"], self.status >= 500);
         let is_told = [json!("none"), json!("unknown")].contains(outcome);
         assert_eq!((is_told, outcome.is_null()), (is_failure, !is_failure), "{}", self.body);
     }

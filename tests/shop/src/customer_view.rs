@@ -42,8 +42,12 @@ pub fn seen(method: &Method, path: &str, body: &Value, status: u16) -> Vec<Seen>
     let Some(operation) = openapi::operation(method, path) else { return Vec::new() };
     let response = &operation["responses"][status.to_string()];
     let mut found = Vec::new();
-    for media in response["content"].as_object().into_iter().flat_map(|content| content.values()) {
-        gather("Page", &media["schema"], body, &mut found);
+    // An error of the gateway itself is no problem.
+    let is_problem = body["type"].is_string();
+    for (name, media) in response["content"].as_object().into_iter().flatten() {
+        if status < 400 || (name == "application/problem+json") == is_problem {
+            gather("Page", &media["schema"], body, &mut found);
+        }
     }
     found
 }

@@ -177,12 +177,12 @@ async fn no_caller_can_read_or_change_another_customer_s_data() {
         let sample = Sample::of(&name);
         let before = shop.dump().await;
         if !sample.scopes.is_empty() {
-            sample.send(&nobody).await.problem(Kind::Unauthorized);
+            sample.send(&nobody).await.of_gateway(401);
         }
         let is_public = sample.scopes.is_empty();
         if sample.scopes == [ADMIN_SCOPE] {
             for customer in ["eve", "ada"] {
-                sample.send(&shop.customer(customer)).await.problem(Kind::Forbidden);
+                sample.send(&shop.customer(customer)).await.of_gateway(403);
             }
         } else if !is_public && is_of_a_customer(&name) {
             // Another customer's resource and a missing one get the same answer.

@@ -188,8 +188,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     shop.fault_proxy().inject(commit(), quota, usize::MAX);
     ada.post("/orders", "busy", of(1)).await.problem(Kind::Throttled);
     shop.fault_proxy().heal();
-    // The gateway's own problem.
-    ada.send(Method::POST, "/products", &[], Some(json!({}))).await.problem(Kind::Forbidden);
+    ada.send(Method::POST, "/products", &[], Some(json!({}))).await.of_gateway(403);
 
     let waits = [("idempotency-key", "waits"), ("prefer", "respond-async")];
     let accepted = ada.send(Method::POST, "/orders", &waits, Some(of(1000))).await;

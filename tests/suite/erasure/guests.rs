@@ -68,7 +68,7 @@ async fn staff_read_and_export_a_guest() {
     let guest = introduce(&shop).await;
     assert_eq!(admin.get(&path).await.expect(200), guest);
     assert_eq!(admin.walk(&export, 1).await, [json!({ "guest": guest })]);
-    shop.customer("ada").get(&path).await.problem(Kind::Forbidden);
+    shop.customer("ada").get(&path).await.of_gateway(403);
     shop.customer("ada").get(&export).await.problem(Kind::NotFound);
     shop.sign_up("ada").await;
     admin.get("/guests/ada").await.problem(Kind::NotFound);

@@ -13,7 +13,6 @@ use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
 use super::Invoke;
-use crate::problem::{GatewayError, ProblemType};
 use crate::{Functions, Options, Stack, Template};
 
 const TEMPLATE: &str = r"
@@ -60,14 +59,7 @@ impl Bench {
     }
 
     async fn start_with(template: &str) -> Self {
-        let options = Options {
-            openapi: r#"{"openapi":"3.1.0"}"#,
-            problem_type: |error| ProblemType {
-                uri: format!("/problems/{}", slug(error)),
-                title: "A problem of this API".to_owned(),
-            },
-            ..Options::new(Template::parse(template).unwrap())
-        };
+        let options = Options { openapi: r#"{"openapi":"3.1.0"}"#, ..Options::new(Template::parse(template).unwrap()) };
         let stack = Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
             .await
             .unwrap();
@@ -80,18 +72,6 @@ impl Bench {
 
     fn post(&self, path: &str) -> RequestBuilder {
         self.client.post(format!("{}{path}", self.stack.url()))
-    }
-}
-
-fn slug(error: GatewayError) -> &'static str {
-    match error {
-        GatewayError::BadRequest => "validation",
-        GatewayError::Unauthorized => "unauthorized",
-        GatewayError::Forbidden => "forbidden",
-        GatewayError::NotFound => "not-found",
-        GatewayError::TooLarge => "too-large",
-        GatewayError::Internal => "internal",
-        GatewayError::Unavailable => "unavailable",
     }
 }
 
@@ -134,16 +114,23 @@ where
     Arc::new(move |event| Box::pin(body(event)))
 }
 
-/// Sends the request, and asserts that it is refused with this problem.
-async fn problem_of(request: RequestBuilder, status: u16, slug: &str, message: &str) -> Value {
+/// Sends the request, and asserts that the gateway refuses it as API Gateway does. Returns the challenge, if there is one.
+async fn refusal_of(request: RequestBuilder, status: u16, message: &str) -> Option<String> {
     let response = request.send().await.unwrap();
-    assert_eq!(response.headers()["content-type"], "application/problem+json");
     assert_eq!(response.status().as_u16(), status);
+    assert_eq!(header(&response, "content-type"), "application/json");
+    let challenge = response.headers().get("www-authenticate").map(|value| value.to_str().unwrap().to_owned());
+    assert_eq!(response.text().await.unwrap(), json!({ "message": message }).to_string());
+    challenge
+}
+
+/// Sends the request, and asserts that a route of the stack itself refuses it, with a reason.
+async fn problem_of(request: RequestBuilder, status: u16) -> String {
+    let response = request.send().await.unwrap();
+    assert_eq!(header(&response, "content-type"), "application/problem+json");
     let problem: Value = response.json().await.unwrap();
-    assert_eq!(problem["type"], format!("/problems/{slug}"));
-    assert_eq!(problem["status"], status);
-    assert_eq!(problem["message"], message);
-    problem
+    assert_eq!((&problem["type"], &problem["status"]), (&json!("about:blank"), &json!(status)));
+    problem["detail"].as_str().unwrap().to_owned()
 }
 
 async fn json_of(request: RequestBuilder) -> Value {
@@ -160,7 +147,7 @@ fn header<'a>(answer: &'a reqwest::Response, name: &str) -> &'a str {
 async fn a_request_that_matches_no_route_is_not_found() {
     let bench = Bench::start().await;
     for path in ["/other", "/things", "/things/1", "/things/1/2", "/mine/"] {
-        problem_of(bench.get(path), 404, "not-found", "Not Found").await;
+        refusal_of(bench.get(path), 404, "Not Found").await;
     }
-    problem_of(bench.post("/things/"), 404, "not-found", "Not Found").await;
+    refusal_of(bench.post("/things/"), 404, "Not Found").await;
 }

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{Bench, TEMPLATE, header, json_of, problem_of};
+use super::{Bench, TEMPLATE, functions, header, json_of, refusal_of};
+use crate::{Functions, Options, Page, Stack, Template};
 
 #[tokio::test]
 async fn the_description_of_the_api_is_served() {
@@ -29,9 +30,30 @@ async fn the_page_at_the_root_links_pages_that_exist() {
 }
 
 #[tokio::test]
+async fn a_page_of_the_program_is_linked_and_loads_nothing_from_elsewhere() {
+    let page = Page {
+        path: "mine",
+        title: "My page",
+        media_type: "text/html; charset=utf-8",
+        body: "<p>mine".to_owned(),
+        calls: "http://127.0.0.1:9".to_owned(),
+    };
+    let options = Options { pages: vec![page], ..Options::new(Template::parse(TEMPLATE).unwrap()) };
+    let functions = Functions { handlers: functions(), ..Functions::default() };
+    let stack = Stack::start(options, |_, _| Ok(functions)).await.unwrap();
+    let bench = Bench { stack, client: crate::aws_json::local_client().unwrap() };
+    assert!(page_of(&bench, "/").await.contains(r#"<a href="/_local/mine">My page</a>"#));
+    assert_eq!(page_of(&bench, "/_local/mine").await, "<p>mine");
+    let page = bench.get("/_local/mine").send().await.unwrap();
+    assert!(header(&page, "content-security-policy").contains("connect-src 'self' http://127.0.0.1:9;"));
+    let from_elsewhere = bench.get("/_local/mine").header("origin", "https://evil.example").send().await.unwrap();
+    assert_eq!(from_elsewhere.status(), 403);
+}
+
+#[tokio::test]
 async fn a_route_of_the_template_replaces_the_page_at_the_root() {
     let bench = Bench::start_with(&TEMPLATE.replace("Path: /mine", "Path: /")).await;
-    problem_of(bench.get("/"), 401, "unauthorized", "Unauthorized").await;
+    refusal_of(bench.get("/"), 401, "Unauthorized").await;
 }
 
 #[tokio::test]
