@@ -207,8 +207,13 @@ const PART: &str = "part-";
 
 /// Closes the schema, so that it allows no undescribed fields. Clients must tolerate new fields, but here each must be
 /// described. A part of an `allOf` stays open, because the whole is closed.
-fn closed(mut schema: Value, is_part: bool) -> Value {
+///
+/// The values of an enum may become more, too, and each that the shop sends must be described.
+pub fn closed(mut schema: Value, is_part: bool) -> Value {
     let Some(keywords) = schema.as_object_mut() else { return schema };
+    if let Some(known) = keywords.remove("x-extensible-enum") {
+        keywords.insert("enum".to_owned(), known);
+    }
     if let Some(reference) = keywords.get_mut("$ref") {
         let name = reference.as_str().expect("a text").trim_start_matches(SCHEMA);
         *reference = json!(format!("{SCHEMA}{}{name}", if is_part { PART } else { CLOSED }));
