@@ -181,6 +181,10 @@ fn generators_of_clients_can_read_the_description() {
                 assert!(ids.insert(id), "two operations are called {id}");
                 assert!(operation["tags"][0].is_string(), "{id} has no tag");
                 assert!(operation["security"].is_array(), "{id}: a public operation has an empty list");
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    let schema = &parameter["schema"];
+                    assert!(schema["oneOf"].is_null() && schema["anyOf"].is_null(), "{id}: {parameter} is a union");
+                }
             }
         }
     }
