@@ -30,6 +30,10 @@ IDS = ids()
 USED = dict.fromkeys(IDS, 0)
 
 schemathesis.openapi.format("entity-tag", strategies.sampled_from(["*", '"1"', '"1", "2"', 'W/"1"', '"abc"']))
+schemathesis.openapi.format(
+    "date-time-or-date",
+    strategies.one_of(strategies.dates().map(str), strategies.datetimes().map(lambda time: f"{time.isoformat()}Z")),
+)
 
 
 @schemathesis.hook

@@ -52,10 +52,27 @@ def install(*environments):
     run([ROOT / ".ci" / "install", *folders], "PyPI, or the index that pip and uv are configured for, must answer.")
 
 
-def run(command, wish, environment=None, log=None):
+def ensure(packages):
+    """Installs the programs that are missing, on a machine that is ours to install on: each by the first of its packages
+    that there is."""
+    for program, names in packages.items():
+        if shutil.which(program):
+            continue
+        wanted = " or ".join(names)
+        if not shutil.which("apt-get") or os.geteuid() != 0:
+            raise Failed(f"there is no {program}: install {wanted}")
+        print(f"installing {program}", flush=True)
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+        silent = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends"]
+        if all(subprocess.run([*install, name], env=silent).returncode for name in names):
+            raise Failed(f"apt-get cannot install {program}: install {wanted} yourself")
+
+
+def run(command, wish, environment=None, log=None, folder=ROOT):
     """What the command prints. Its output goes to the log, too; `wish` tells what to do if it fails."""
     command = [str(word) for word in command]
-    with running(command, environment, subprocess.PIPE) as process:
+    with running(command, environment, subprocess.PIPE, folder) as process:
         said, _ = process.communicate()
     if log:
         log.write_text(said)
@@ -66,10 +83,10 @@ def run(command, wish, environment=None, log=None):
 
 
 @contextlib.contextmanager
-def running(command, environment, output):
+def running(command, environment, output, folder=ROOT):
     """A process in a group of its own, which ends with the block, asked first and then made to."""
     process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         text=True, errors="replace", start_new_session=True,
     )
     try:

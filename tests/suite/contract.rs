@@ -181,11 +181,76 @@ fn generators_of_clients_can_read_the_description() {
                 assert!(ids.insert(id), "two operations are called {id}");
                 assert!(operation["tags"][0].is_string(), "{id} has no tag");
                 assert!(operation["security"].is_array(), "{id}: a public operation has an empty list");
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    let schema = &parameter["schema"];
+                    assert!(schema["oneOf"].is_null() && schema["anyOf"].is_null(), "{id}: {parameter} is a union");
+                }
             }
         }
     }
     assert_eq!(document["servers"][0]["url"], "/");
     no_union_confuses_generators(document, "");
+}
+
+/// The operations of the description, or its webhooks, each with its id.
+fn operations(section: &str) -> impl Iterator<Item = (&'static str, &'static Value)> {
+    let operations = openapi::document()[section].as_object().expect("operations by path").values();
+    let operations = operations.flat_map(|path| path.as_object().expect("operations by method").values());
+    operations.map(|operation| (operation["operationId"].as_str().expect("an id"), operation))
+}
+
+/// The keywords of the part and of all that it refers to.
+fn keywords(part: &'static Value, seen: &mut BTreeSet<String>, all: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(members) => {
+            if let Some(name) = members.get("$ref").and_then(Value::as_str)
+                && seen.insert(name.to_owned())
+            {
+                keywords(openapi::resolve(part), seen, all);
+            }
+            let is_union_by_type = members.get("oneOf").is_some_and(|kinds| kinds[0]["properties"]["type"].is_object());
+            all.extend(is_union_by_type.then(|| "a union by type".to_owned()));
+            for (name, member) in members.iter().filter(|(name, _)| !["example", "links"].contains(&name.as_str())) {
+                all.insert(name.clone());
+                keywords(member, seen, all);
+            }
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| keywords(element, seen, all)),
+        _ => {}
+    }
+}
+
+/// A client that was generated yesterday must understand a status that is new today.
+#[test]
+fn enums_are_open_in_answers_and_closed_in_requests() {
+    let (mut sent, mut shown) = (BTreeSet::new(), BTreeSet::new());
+    let (mut seen_sent, mut seen_shown) = (BTreeSet::new(), BTreeSet::new());
+    for (_, operation) in operations("paths") {
+        keywords(&operation["parameters"], &mut seen_sent, &mut sent);
+        keywords(&operation["requestBody"], &mut seen_sent, &mut sent);
+        keywords(&operation["responses"], &mut seen_shown, &mut shown);
+    }
+    operations("webhooks").for_each(|(_, event)| keywords(&event["requestBody"], &mut seen_shown, &mut shown));
+    for closed in ["enum", "const", "a union by type"] {
+        assert!(!shown.contains(closed), "an answer has {closed}");
+    }
+    assert!(!sent.contains("x-extensible-enum"), "a request has an open enum");
+    assert!(sent.contains("enum") && shown.contains("x-extensible-enum"));
+}
+
+#[test]
+fn every_answer_has_an_example_that_fits_its_schema() {
+    for (id, operation) in operations("paths") {
+        let responses = operation["responses"].as_object().expect("responses");
+        for (status, response) in responses.iter().filter(|(status, _)| status.starts_with('2')) {
+            for (media_type, content) in response["content"].as_object().into_iter().flatten() {
+                let example =
+                    content.get("example").unwrap_or_else(|| panic!("{id}: {status} {media_type} has no example"));
+                let fits = openapi::conforms(&openapi::closed(content["schema"].clone(), false), example);
+                fits.unwrap_or_else(|why| panic!("{id}: {status} {example}: {why}"));
+            }
+        }
+    }
 }
 
 /// Checks that each choice of a union is a reference alone or a schema of its own, and that no keyword of OpenAPI 3.0

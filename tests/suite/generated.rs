@@ -3,6 +3,7 @@
 //! `cargo renew` writes it.
 
 mod access;
+pub mod answers;
 mod edge;
 mod events;
 mod roles;

@@ -9,6 +9,7 @@ use shop::payments::Payments;
 use shop::stream::{Tail, is_wanted};
 
 use crate::completeness::{declared, names, texts};
+use crate::generated::answers::Answers;
 use crate::prelude::*;
 
 /// The functions in the order of their events, without functions that no client calls.
@@ -117,6 +118,7 @@ async fn the_events_succeed_in_the_order_of_their_times() {
     let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let functions = start(&shop);
     let mut located = BTreeSet::new();
+    let mut answers = Answers::default();
     for name in functions_by_event_time() {
         let Some(invoke) = functions.get(&name) else {
             let answer = shop.consumer(&name, &shop.endpoints())(event(&name)).await.expect("a response");
@@ -127,6 +129,7 @@ async fn the_events_succeed_in_the_order_of_their_times() {
         let response = invoke(event(&name)).await.expect("a response");
         let (status, body) = well_formed(&name, &response);
         assert!(is_expected(&name, status), "{name}: {status} {body}");
+        answers.add(&name, status, &body);
         // Whoever made something can read it where `Location` says.
         if let Some(location) = response["headers"]["location"].as_str() {
             let own = event(&name);
@@ -151,6 +154,24 @@ async fn the_events_succeed_in_the_order_of_their_times() {
         ada.walk("/customers/ada/orders", 10).await.iter().map(|o| o["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
     assert_eq!(json!(statuses), json!(["CANCELLED", "DELIVERED"]), "the final statuses");
+    add_answers_of_no_event(&shop, &mut answers).await;
+    answers.check();
+}
+
+/// The successes that no event has.
+async fn add_answers_of_no_event(shop: &Shop, answers: &mut Answers) {
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let order = ada.order("story-2", basket("espresso-cup", 1)).await.expect(201);
+    admin.capture(&order, "bank-20261121-0008").await.expect(200);
+    ada.cancel(&order, json!({})).await.expect(200);
+    let refunded = admin.confirm_refund(&order, "back-20261121-0008").await;
+    answers.add("confirm-refund", refunded.status.into(), &refunded.body);
+    let image = shop.uploaded("espresso-cup").await;
+    let confirmed = shop.confirm_image("espresso-cup", &image).await;
+    answers.add("confirm-image", confirmed.status.into(), &confirmed.body);
+    let later = [("idempotency-key", "story-3"), ("prefer", "respond-async")];
+    let queued = ada.send(Method::POST, "/orders", &later, Some(basket("espresso-cup", 1).to_string())).await;
+    answers.add("place-order", queued.status.into(), &queued.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]

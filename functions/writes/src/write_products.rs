@@ -11,7 +11,7 @@ use key_schema::value::ProductId;
 use payments::Currencies;
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
-use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -112,19 +112,30 @@ impl TryFrom<EitherEntry> for Entry {
 
 impl PartialSchema for Entry {
     fn schema() -> RefOr<Schema> {
-        let only = |name: &str, schema: RefOr<Schema>| {
-            ObjectBuilder::new().schema_type(Type::Object).property(name, schema).required(name)
-        };
-        let named = ObjectBuilder::new().property("productId", ProductId::schema()).required("productId");
-        let new = AllOfBuilder::new().item(Ref::from_schema_name(NewProduct::name())).item(named);
-        let one = OneOfBuilder::new().item(only("create", new.into()));
-        one.item(only("update", Ref::from_schema_name(ProductUpdate::name()).into())).into()
+        ObjectBuilder::new()
+            .description(Some("One product to create or to change."))
+            .property("create", Ref::from_schema_name("NamedProduct"))
+            .property("update", Ref::from_schema_name(ProductUpdate::name()))
+            .min_properties(Some(1))
+            .max_properties(Some(1))
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+            .into()
     }
+}
+
+/// The schema of a product to create, with the id.
+fn named_product() -> RefOr<Schema> {
+    let mut schema = NewProduct::schema();
+    if let RefOr::T(Schema::Object(product)) = &mut schema {
+        product.properties.insert("productId".to_owned(), Ref::from_schema_name(ProductId::name()).into());
+        product.required.push("productId".to_owned());
+    }
+    schema
 }
 
 impl ToSchema for Entry {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((NewProduct::name().into_owned(), NewProduct::schema()));
+        schemas.push(("NamedProduct".to_owned(), named_product()));
         schemas.push((ProductUpdate::name().into_owned(), ProductUpdate::schema()));
         NewProduct::schemas(schemas);
         ProductUpdate::schemas(schemas);

@@ -5,6 +5,7 @@ mod examples;
 mod gateway;
 mod links;
 mod parameter;
+mod publish;
 
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{OperationBuilder, ParameterIn};
@@ -15,6 +16,7 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::document::open_api;
+pub use self::publish::publish;
 use crate::{Handler, Kind, Route, Scope, Verb};
 
 /// The description of one route.

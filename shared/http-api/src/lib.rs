@@ -44,7 +44,7 @@ mod view;
 pub use audit::{AUDIT_MARK, SECRET_COLLECTIONS};
 pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
-pub use describe::{Description, describe, open_api};
+pub use describe::{Description, describe, open_api, publish};
 pub use extract::{
     CustomerOrGuest, FromRequest, GuestOfPath, IdsOr, Json, List, OptionalJson, OwnCustomer, OwnGuest, Path,
     PathParameter, Query, SignedBody,

@@ -10,7 +10,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// once.
 const WRITERS: [&str; 7] = [
     "cargo test -p tests -p ordering --lib -- the_lists_are",
-    "cargo test -p tests --test suite -- generated layouts",
+    "cargo test -p tests --test suite -- generated layouts the_events_succeed",
     "cargo test -p tests -p capacity --test ledger",
     "cargo test -p tests -p capacity --test ledger",
     "cargo test -p tests -p key-schema -p order-events -p capacity -p cost -p measure --lib --bins -- documentation page growth",

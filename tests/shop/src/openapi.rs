@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use jsonschema::{Registry, RegistryBuilder, Validator};
+use key_schema::value::Timestamp;
 use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ pub fn sample(schema: &Value) -> Value {
         Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
         _ => match (schema["format"].as_str(), schema["pattern"].as_str(), schema["enum"].as_array()) {
             (_, _, Some(names)) => names[0].clone(),
-            (Some("date" | "date-time"), ..) => json!("2026-11-21"),
+            (Some("date" | "date-time" | "date-time-or-date"), ..) => json!("2026-11-21"),
             (_, Some("^[A-Z]{3}$"), _) => json!("EUR"),
             (_, Some(pattern), _) if pattern.starts_with("^https://") => json!("https://example.com"),
             _ => json!("a-text-of-20-letters"),
@@ -209,8 +210,13 @@ const PART: &str = "part-";
 
 /// Closes the schema, so that it allows no undescribed fields. Clients must tolerate new fields, but here each must be
 /// described. A part of an `allOf` stays open, because the whole is closed.
-fn closed(mut schema: Value, is_part: bool) -> Value {
+///
+/// The values of an enum may become more, too, and each that the shop sends must be described.
+pub fn closed(mut schema: Value, is_part: bool) -> Value {
     let Some(keywords) = schema.as_object_mut() else { return schema };
+    if let Some(known) = keywords.remove("x-extensible-enum") {
+        keywords.insert("enum".to_owned(), known);
+    }
     if let Some(reference) = keywords.get_mut("$ref") {
         let name = reference.as_str().expect("a text").trim_start_matches(SCHEMA);
         *reference = json!(format!("{SCHEMA}{}{name}", if is_part { PART } else { CLOSED }));
@@ -252,6 +258,7 @@ pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
         let schema = text.replace("\"#/", &format!("\"{API}#/"));
         let schema = serde_json::from_str(&schema).expect("JSON");
         let options = jsonschema::draft202012::options().should_validate_formats(true).with_registry(&SCHEMAS);
+        let options = options.with_format("date-time-or-date", |text: &str| text.parse::<Timestamp>().is_ok());
         let validator = Arc::new(options.build(&schema).unwrap_or_else(|error| panic!("{text}: {error}")));
         VALIDATORS.lock().expect("no test panics while it holds the lock").insert(text, Arc::clone(&validator));
         validator

@@ -205,10 +205,11 @@ impl<'a> Api<'a> {
                 (self.kind(alternative))
             }
             @if let Some(only) = schema.get("const") { " " code { (only) } }
-            @for (number, value) in array(&schema["enum"]).enumerate() {
+            @for (number, value) in array(&schema["enum"]).chain(array(&schema["x-extensible-enum"])).enumerate() {
                 @if number > 0 { "," }
                 " " code { (string(value)) }
             }
+            @if schema["x-extensible-enum"].is_array() { " or others" }
             @for (name, limit) in limits { " " span.quiet { (name) " " code { (string(limit)) } } }
             @if schema["properties"].is_object() && schema.get("title").is_none() {
                 details { summary { "members" } (self.schema(schema)) }

@@ -147,7 +147,9 @@ fn info() -> Info {
         .version(env!("CARGO_PKG_VERSION"))
         .license(Some(LicenseBuilder::new().name(license).identifier(Some(license)).build()))
         .description(Some(
-            "An order backend for a shop. Money is in minor units, times are in UTC, lists are paged with a cursor.",
+            "An order backend for a shop. Money is in minor units, times are in UTC, lists are paged with a cursor.\n\nAnswers and \
+             events may grow: they get new members, and a text with `x-extensible-enum` other values than those. Clients ignore \
+             what they do not know. An `enum` is complete, and only requests have one.",
         ))
         .build()
 }
@@ -238,10 +240,7 @@ fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
     let mut problem: Object = ObjectBuilder::new()
-        .description(Some(
-            "A problem document (RFC 9457). Only some types have the members from outcome on. New types and members may \
-             come.",
-        ))
+        .description(Some("A problem document (RFC 9457). Only some types have the members from outcome on."))
         .property("type", text().enum_values(Some(types)))
         .required("type")
         .property("title", text())

@@ -36,6 +36,10 @@ pub(super) fn of_query(mut parameter: Parameter) -> Parameter {
             object.schema_type = SchemaType::Type(only.clone());
         }
     }
+    if let Some(RefOr::T(Schema::OneOf(union))) = &parameter.schema {
+        let named = union.items.iter().find(|choice| matches!(choice, RefOr::Ref(_))).cloned();
+        parameter.schema = named.or(parameter.schema);
+    }
     parameter
 }
 

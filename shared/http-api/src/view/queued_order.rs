@@ -4,7 +4,7 @@ use key_schema::entity::{QueuedOrder, Refusal};
 use key_schema::value::{CustomerId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::openapi::schema::OneOfBuilder;
+use utoipa::openapi::schema::AnyOfBuilder;
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -87,7 +87,7 @@ impl From<QueuedOrder> for QueuedOrderView {
 /// clients do not accept.
 impl PartialSchema for OrderStateView {
     fn schema() -> RefOr<Schema> {
-        let choices = OneOfBuilder::new()
+        let choices = AnyOfBuilder::new()
             .item(Ref::from_schema_name(OrderView::name()))
             .item(Ref::from_schema_name(QueuedOrderView::name()));
         choices.description(Some("A placed order, or an order that was accepted and is not placed.")).into()
