@@ -45,7 +45,7 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
     };
     json!({
         "orderId": ADAS_FIRST, "customerId": "ada", "status": "PENDING", "placedAt": at, "version": 1,
-        "lines": [line("teapot", 2, 1999), line("cup", 1, 350)],
+        "lines": [line("teapot", 2, 1999), line("cup", 1, 350)], "lineCount": 2,
         "subtotal": eur(4348), "discount": eur(435), "discountCode": "TEN", "total": eur(3913), "paymentMethod": "card",
         "invoice": {
             "invoiceId": invoice_id, "orderId": ADAS_FIRST, "customerId": "ada", "issuedAt": at, "amount": eur(3913),

@@ -1,9 +1,9 @@
 //! The first lines of a customer's orders, for a list of the orders.
 //!
-//! The index of a customer has the lines in the order of the orders, and those of an order in the order of the request. So one
-//! Query reads the lines of several orders after each other, and its limit is the number of lines that their headers tell.
-//! A copy of the first lines in the header would save this Query, and cost four write units more at the placing and at
-//! each change of the order, because a header is also in two indexes.
+//! The index of a customer has the lines in the order of the orders, and those of an order in the order of the request. So
+//! one Query reads the lines of several orders after each other, and its limit is the number of lines that their headers
+//! tell. A copy of the first lines in the header would save this Query, and cost four write units more at the placing and
+//! at each change of the order, because a header is also in two indexes.
 
 use std::collections::HashMap;
 
@@ -23,8 +23,8 @@ pub const FIRST_LINES: &[Access] = &[Access::query(PRODUCTS_OF_CUSTOMER), Access
 const LONG: u8 = 12;
 
 impl Reader {
-    /// The first lines, at most `most`, of each of these orders of one customer. The orders are a part of the customer's list,
-    /// newest first. One Query, and at most one more for each order of more than [`LONG`] lines.
+    /// The first lines, at most `most`, of each of these orders of one customer. The orders are a part of the customer's
+    /// list, newest first. One Query, and at most one more for each order of more than [`LONG`] lines.
     ///
     /// An order may be in the index before its lines. Those are then read from the table.
     ///

@@ -207,7 +207,7 @@ async fn spread(shop: &Shop, ada: &mut Witness) {
     let admin = shop.admin();
     let mut product = json!({
         "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
-        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000,
+        "price": eur(100), "stock": 100, "cells": 2, "weightGrams": 40_000, "attributes": { "size": "M" },
     });
     admin.post("/products", product.clone()).await.expect(201);
     product["productId"] = json!("variant");
