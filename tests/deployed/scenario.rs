@@ -185,7 +185,7 @@ impl Scenario {
     }
 
     /// What the gateway refuses by itself looks the same here and there, so that a page which works at the laptop works on
-    /// AWS. Not compared is `www-authenticate`, which MiniStack leaves out.
+    /// AWS. Not compared is `www-authenticate`, which `MiniStack` leaves out.
     pub async fn the_gateway_answers_as_aws_does(&mut self) {
         let nobody = self.till.nobody();
         let path = order_path(&self.orders[0]);
