@@ -67,6 +67,7 @@ pub async fn searched(shop: &Shop) {
     shop.search_until("q=findable", |found| found["total"] == 1).await;
     shop.nobody().get("/categories").await.expect(200);
     shop.nobody().get("/products?limit=2").await.expect(200);
+    shop.nobody().get("/products?ids=thing,described").await.expect(200);
 }
 
 /// A discount code is revoked and allowed again, and a gift card is blocked.
