@@ -44,6 +44,8 @@ pub fn sample(schema: &Value) -> Value {
             let properties = schema["properties"].as_object().into_iter().flatten();
             let value = |name: &str, property| match name {
                 "email" => json!("ada@example.com"),
+                // Of the first country, which is Andorra.
+                "postalCode" => json!("AD500"),
                 _ => sample(property),
             };
             properties.map(|(name, property)| (name.clone(), value(name, property))).collect()

@@ -55,12 +55,13 @@ const IN_QUERIES: [(&str, Named); 13] = [
 ];
 
 /// Every field of a body that is an id or a code, at any depth.
-const IN_BODIES: [(&str, Named); 8] = [
+const IN_BODIES: [(&str, Named); 9] = [
     ("postalCode", Named::Nothing),
     // In a body, it names an address of the caller's own book.
     ("addressId", Named::OfTheBearer),
     ("customerId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
+    ("methodId", Named::Nothing),
     ("code", Named::OfTheBearer),
     ("discountCode", Named::OfTheBearer),
     ("discountCodes", Named::OfTheBearer),

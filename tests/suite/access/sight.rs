@@ -156,6 +156,9 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     };
     ada.post("/orders", "shipped", with("shipTo", to("FR", "75001"))).await.expect(201);
     ada.post("/orders", "too heavy", with("shipTo", to("DE", "10115"))).await.problem(Kind::NotShipped);
+    let mut by_pigeon = with("shipTo", to("FR", "75001"));
+    by_pigeon["shippingMethod"] = json!("pigeon");
+    ada.post("/orders", "by pigeon", by_pigeon).await.problem(Kind::NotShipped);
     ada.post("/orders", "no address", with("shipTo", json!({ "addressId": "none" }))).await.problem(Kind::NotFound);
     let capacity =
         Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };

@@ -173,10 +173,12 @@ fn orders() -> Vec<Case> {
     let home = json!({ "name": "Ada", "line1": "Way 1", "city": "Ulm", "postalCode": "89073", "country": "DE" });
     let shipped = json!({ "lines": [line("thing", 1)], "shipTo": home });
     let of_cart = json!({ "lines": [line("thing", 3)], "cart": 7 });
+    let shipped_to_germany = json!({ "lines": dear["lines"], "shipTo": { "country": "DE" } });
     let of_visitor = json!({ "lines": dear["lines"], "discountCode": "TEN", "shipTo": { "country": "DE" } });
     vec![
         Case::to("quote", ADA, "POST /quotes", dear.clone()),
-        Case::to("quote as a visitor", ADA, "POST /guests/quotes/discounted", of_visitor),
+        Case::to("quote as a visitor", ADA, "POST /guests/quotes", shipped_to_germany),
+        Case::to("quote a code as a visitor", ADA, "POST /guests/quotes/discounted", of_visitor),
         order("order", things(2)),
         order("order with all there is", dear.clone()),
         order("order to an address", shipped.clone()),
