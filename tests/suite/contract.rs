@@ -208,8 +208,9 @@ fn keywords(part: &'static Value, seen: &mut BTreeSet<String>, all: &mut BTreeSe
             {
                 keywords(openapi::resolve(part), seen, all);
             }
-            let is_union_by_type = members.get("oneOf").is_some_and(|kinds| kinds[0]["properties"]["type"].is_object());
-            all.extend(is_union_by_type.then(|| "a union by type".to_owned()));
+            let choices = ["oneOf", "anyOf"].iter().find_map(|union| members.get(*union)?.as_array());
+            let is_union = choices.is_some_and(|all| all.iter().filter(|one| one["type"] != "null").count() > 1);
+            all.extend(is_union.then(|| "a union".to_owned()));
             for (name, member) in members.iter().filter(|(name, _)| !["example", "links"].contains(&name.as_str())) {
                 all.insert(name.clone());
                 keywords(member, seen, all);
@@ -220,7 +221,7 @@ fn keywords(part: &'static Value, seen: &mut BTreeSet<String>, all: &mut BTreeSe
     }
 }
 
-/// A client that was generated yesterday must understand a status that is new today.
+/// A client that was generated yesterday must understand a status that is new today. Of a union, generators disagree.
 #[test]
 fn enums_are_open_in_answers_and_closed_in_requests() {
     let (mut sent, mut shown) = (BTreeSet::new(), BTreeSet::new());
@@ -231,7 +232,7 @@ fn enums_are_open_in_answers_and_closed_in_requests() {
         keywords(&operation["responses"], &mut seen_shown, &mut shown);
     }
     operations("webhooks").for_each(|(_, event)| keywords(&event["requestBody"], &mut seen_shown, &mut shown));
-    for closed in ["enum", "const", "a union by type"] {
+    for closed in ["enum", "const", "a union"] {
         assert!(!shown.contains(closed), "an answer has {closed}");
     }
     assert!(!sent.contains("x-extensible-enum"), "a request has an open enum");

@@ -63,7 +63,7 @@ public class Session {
         System.out.printf("order of a guest: %s, %s%n", order(placed), payment(placed));
         var read = guests.getGuestOrder(GuestsApi.APIGetGuestOrderRequest.newBuilder()
             .guestId(guest).guestSecret(secret).orderId(placed.getOrderId()).build());
-        System.out.printf("read: %s%n", order(read.getOrder()));
+        System.out.printf("read: %s, %s%n", read.getStatus(), money(read.getTotal()));
 
         shipTo.postalCode("1011");
         var problem = refused(() -> guests.quoteGuestBasket(quote));
@@ -80,7 +80,7 @@ public class Session {
         var placed = place(new NewOrder().lines(LINES).cart(cart.getVersion()));
         System.out.printf("order: %s, %s%n", order(placed), payment(placed));
         var read = new OrdersApi(ADA).getOrder(OrdersApi.APIGetOrderRequest.newBuilder().orderId(placed.getOrderId()).build());
-        System.out.printf("read: %s%n", order(read.getOrder()));
+        System.out.printf("read: %s, %s%n", read.getStatus(), money(read.getTotal()));
         var list = customers.listCustomerOrders(CustomersApi.APIListCustomerOrdersRequest.newBuilder().customerId("ada").build());
         var listed = list.getItems().stream().filter(order -> order.getOrderId().equals(placed.getOrderId())).findFirst().get();
         System.out.printf("listed: %s%n", order(listed));

@@ -8,7 +8,7 @@ const shop = createClient<paths>({ baseUrl: process.env.TILL_URL });
 const headers = { Authorization: `Bearer ${process.env.TILL_TOKEN}` };
 const lines = [{ productId: "espresso-beans", quantity: 2 }];
 const money = ({ amount, currency }: Schemas["Money"]) => `${amount} ${currency}`;
-const order = (order: Schemas["OrderState"]) => `${order.status}, ${"total" in order ? money(order.total) : "-"}`;
+const order = ({ status, total }: Schemas["OrderState"]) => `${status}, ${total ? money(total) : "-"}`;
 const payment = (order: Schemas["Order"]) => order.invoice?.payments[0].type;
 
 /** The answer, or the problem as an exception. */

@@ -49,7 +49,7 @@ def guest():
     placed = guests.place_guest_order(guest.guest_id, secret, key(), new)
     print(f"order of a guest: {order(placed)}, {payment(placed)}")
     read = guests.get_guest_order(guest.guest_id, secret, placed.order_id)
-    print(f"read: {order(read.actual_instance)}")
+    print(f"read: {order(read)}")
 
     ship_to.postal_code = "1011"
     problem = refused(lambda: guests.quote_guest_basket(GuestBasket(lines=lines, ship_to=ship_to)))
@@ -63,7 +63,7 @@ def customer():
     new = NewOrder(lines=[RequestedLine(product_id="espresso-beans", quantity=2)], cart=cart.version)
     placed = orders.place_order(key(), new)
     print(f"order: {order(placed)}, {payment(placed)}")
-    print(f"read: {order(orders.get_order(placed.order_id).actual_instance)}")
+    print(f"read: {order(orders.get_order(placed.order_id))}")
     listed = customers.list_customer_orders("ada").items
     print(f"listed: {order(next(listed for listed in listed if listed.order_id == placed.order_id))}")
 

@@ -9,7 +9,7 @@ const customers = new till.CustomersApi(signedIn);
 const orders = new till.OrdersApi(signedIn);
 const lines = [{ productId: "espresso-beans", quantity: 2 }];
 const money = ({ amount, currency }: till.Money) => `${amount} ${currency}`;
-const order = (order: till.OrderState) => `${order.status}, ${"total" in order ? money(order.total) : "-"}`;
+const order = ({ status, total }: till.OrderState) => `${status}, ${total ? money(total) : "-"}`;
 const payment = (order: till.Order) => order.invoice?.payments[0].type;
 
 /** The problem of a request that the shop refuses. */

@@ -1,10 +1,10 @@
 use std::borrow::Cow;
 
-use key_schema::entity::{QueuedOrder, Refusal};
+use key_schema::entity::{OrderStatus, QueuedOrder, Refusal};
 use key_schema::value::{CustomerId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::openapi::schema::AnyOfBuilder;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -87,10 +87,18 @@ impl From<QueuedOrder> for QueuedOrderView {
 /// clients do not accept.
 impl PartialSchema for OrderStateView {
     fn schema() -> RefOr<Schema> {
-        let choices = AnyOfBuilder::new()
-            .item(Ref::from_schema_name(OrderView::name()))
-            .item(Ref::from_schema_name(QueuedOrderView::name()));
-        choices.description(Some("A placed order, or an order that was accepted and is not placed.")).into()
+        let object = |schema| if let RefOr::T(Schema::Object(object)) = schema { object } else { Object::default() };
+        let (mut order, queued) = (object(OrderView::schema()), object(QueuedOrderView::schema()));
+        order.description = Some("A placed order, or one that was accepted and is not placed: see `status`.".to_owned());
+        order.required.retain(|name| queued.required.contains(name));
+        for (name, member) in queued.properties {
+            order.properties.entry(name).or_insert(member);
+        }
+        let statuses = [OrderStatus::schema(), QueueStatus::schema()].map(object);
+        let statuses = statuses.into_iter().flat_map(|status| status.enum_values.unwrap_or_default());
+        let status = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(statuses));
+        order.properties.insert("status".to_owned(), status.into());
+        order.into()
     }
 }
 
@@ -100,8 +108,6 @@ impl ToSchema for OrderStateView {
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((OrderView::name().into(), OrderView::schema()));
-        schemas.push((QueuedOrderView::name().into(), QueuedOrderView::schema()));
         OrderView::schemas(schemas);
         QueuedOrderView::schemas(schemas);
     }
