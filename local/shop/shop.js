@@ -101,9 +101,9 @@ function shown(error) {
 }
 /** The sums of a quote or an order. */
 const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
-const sums = ({ subtotal, discount, shipping, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
+const sums = ({ subtotal, discount, shipping, shippingMethod, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
   ${discount.amount > 0 && row('Discount', { ...discount, amount: -discount.amount })}
-  ${row('Shipping', shipping)}${row('Tax', tax)}${row('Total', total)}</dl>`;
+  ${row(shippingMethod?.name ?? 'Shipping', shipping)}${row('Tax', tax)}${row('Total', total)}</dl>`;
 
 const lineList = lines => html`<ul class="lines">${lines.map(({ name, quantity, amount }) =>
   html`<li><span>${quantity} × ${name}</span> ${money(amount)}</li>`)}</ul>`;
@@ -203,8 +203,10 @@ async function showCart() {
   };
   return { title: 'Cart', body, ready };
 }
-const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/discountCode']; // The total depends on these fields.
+const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/shippingMethod', '/discountCode']; // The total depends on these fields.
 
+const methods = ({ shippingMethods = [], shippingMethod }) => shippingMethods.length > 1 && choice('Shipping', '/shippingMethod',
+  shippingMethods.map(({ methodId, name, price }) => [methodId, `${name}: ${money(price)}`]), shippingMethod.methodId);
 async function checkout() {
   const open = load('order'), lines = cart();
   if (lines.length === 0 && !open) return EMPTY;
@@ -221,7 +223,7 @@ async function checkout() {
       <span class="error" id="/shipTo/country-error"></span></p>
       ${field('Street and number', '/shipTo/line1', html`autocomplete="address-line1" required maxlength="100"`)}
       ${field('Postal code', '/shipTo/postalCode', html`autocomplete="postal-code" maxlength="20"`)}
-      ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}</fieldset>
+      ${field('City', '/shipTo/city', html`autocomplete="address-level2" required maxlength="100"`)}</fieldset><div id="methods"></div>
     <fieldset><legend>Discount</legend>
       ${field('Code (if you have one)', '/discountCode', html`autocomplete="off" maxlength="64"`)}</fieldset></div>
     <aside><h2>Your order</h2><div id="quote" aria-live="polite"><p class="quiet">The total depends on where it is sent.</p></div>
@@ -234,14 +236,17 @@ async function checkout() {
       const mine = ++newest, { email, shipTo: { country, postalCode }, ...rest } = bodyOf(form);
       quoted = undefined;
       $('#order').textContent = 'Show the total';
-      const answer = await call('POST', '/guests/quotes', { body: { ...rest, lines, shipTo: { country, postalCode } } });
+      const path = `/guests/quotes${rest.discountCode ? '/discounted' : ''}`; // Codes can be guessed, so its limit is lower.
+      const answer = await call('POST', path, { body: { ...rest, lines, shipTo: { country, postalCode } } });
       if (mine !== newest) return;
       quoted = answer;
+      if (!form['/shippingMethod']) $('#methods').innerHTML = text([methods(answer)]);
       $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
       $('#order').textContent = `Order for ${money(answer.total)}`;
     }
     form.onchange = ({ target: { name } }) => {
       if (!PRICED.includes(name) || !form['/shipTo/postalCode'].value) return;
+      if (name !== '/shippingMethod') $('#methods').innerHTML = ''; // Another country has others.
       quote().then(() => mark(form), error => mark(form, shown(error)));
     };
     onSubmit(form, async () => {

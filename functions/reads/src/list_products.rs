@@ -60,13 +60,12 @@ pub async fn handle(
     }))
 }
 
-/// The listed products with these ids, in this order. Takes one request.
+/// The products with these ids, in this order, also those that lists leave out, such as variants. Takes one request.
 async fn of_ids(table: &Reader, ids: &[ProductId], budget: Budget) -> Answer<Vec<Product>> {
     let keys = ids.iter().map(Product::key_of).collect();
     let found: Vec<Product> = table.batch(keys, Consistency::Eventual, budget).await?;
-    let listed = found.into_iter().filter(|product| product.listed);
-    let mut listed: HashMap<_, _> = listed.map(|product| (product.product_id.clone(), product)).collect();
-    Ok(ids.iter().filter_map(|id| listed.remove(id)).collect())
+    let mut found: HashMap<_, _> = found.into_iter().map(|product| (product.product_id.clone(), product)).collect();
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
 async fn read(table: &Reader, category: Option<&Category>, page: &PageRequest) -> Answer<Page<Product>> {
