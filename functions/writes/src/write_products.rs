@@ -9,7 +9,7 @@ use key_schema::access::Access;
 use key_schema::entity::{Product, Stock};
 use key_schema::value::ProductId;
 use payments::Currencies;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use table::{Budget, Reader, Writer};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::{Ref, RefOr};
@@ -80,8 +80,14 @@ enum Entry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EitherEntry {
+    #[serde(default, deserialize_with = "not_null")]
     create: Option<NewProduct>,
+    #[serde(default, deserialize_with = "not_null")]
     update: Option<ProductUpdate>,
+}
+
+fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(part: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(part).map(Some)
 }
 
 /// Changes of one version of a product.

@@ -89,7 +89,8 @@ impl PartialSchema for OrderStateView {
     fn schema() -> RefOr<Schema> {
         let object = |schema| if let RefOr::T(Schema::Object(object)) = schema { object } else { Object::default() };
         let (mut order, queued) = (object(OrderView::schema()), object(QueuedOrderView::schema()));
-        order.description = Some("A placed order, or one that was accepted and is not placed: see `status`.".to_owned());
+        order.description =
+            Some("A placed order, or one that was accepted and is not placed: see `status`.".to_owned());
         order.required.retain(|name| queued.required.contains(name));
         for (name, member) in queued.properties {
             order.properties.entry(name).or_insert(member);
