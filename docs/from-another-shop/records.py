@@ -139,7 +139,7 @@ def records(orders):
             record["card"] = card
         if discount:
             record |= {"discount": money(discount), "codes": [{"code": code, "amount": money(amount)} for code, amount in codes]}
-        if shipping:
+        if shipping or order["method"]:
             record["shipping"] = money(shipping)
             if order["method"]:
                 record["shippingMethod"] = {"methodId": an_id(order["method"], "shipping"), "name": name(order["method"])[:100]}

@@ -230,7 +230,7 @@ async function checkout() {
       <p role="alert"></p><button id="order">${open ? 'Send the order again' : 'Show the total'}</button></aside></form>`;
   const ready = () => {
     const form = $('#checkout');
-    let quoted, newest = 0;
+    let quoted, offered, newest = 0;
     /** Asks what the order costs, and shows the answer, unless it was overtaken by a newer one. */
     async function quote() {
       const mine = ++newest, { email, shipTo: { country, postalCode }, ...rest } = bodyOf(form);
@@ -240,13 +240,14 @@ async function checkout() {
       const answer = await call('POST', path, { body: { ...rest, lines, shipTo: { country, postalCode } } });
       if (mine !== newest) return;
       quoted = answer;
-      if (!form['/shippingMethod']) $('#methods').innerHTML = text([methods(answer)]);
+      const offer = text([methods(answer)]);
+      if (offer !== offered) $('#methods').innerHTML = offered = offer;
       $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
       $('#order').textContent = `Order for ${money(answer.total)}`;
     }
     form.onchange = ({ target: { name } }) => {
       if (!PRICED.includes(name) || !form['/shipTo/postalCode'].value) return;
-      if (name !== '/shippingMethod') $('#methods').innerHTML = ''; // Another country has others.
+      if (name === '/shipTo/country') $('#methods').innerHTML = offered = ''; // Another country has others.
       quote().then(() => mark(form), error => mark(form, shown(error)));
     };
     onSubmit(form, async () => {

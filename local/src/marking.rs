@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, anyhow};
 use futures_util::StreamExt as _;
 use lambda::{Environment, Service};
 use serde_json::json;
+use tokio::time::MissedTickBehavior;
 
 use crate::scan;
 
@@ -25,6 +26,7 @@ pub async fn mark_availabilities(
 ) -> Result<u64> {
     let client = environment.client(Service::Sqs, aws_sdk_sqs::Client::new)?;
     let mut pace = tokio::time::interval(Duration::from_secs(1) / a_second.max(1));
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut pages = pin!(scan::products(environment, progress).await?);
     let mut sent = 0;
     while let Some(page) = pages.next().await {

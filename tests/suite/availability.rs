@@ -187,6 +187,7 @@ async fn after_a_restore_all_marks_are_written_anew_beside_buyers() {
     let (sent, bought) = tokio::join!(mark(), buy);
     assert_eq!((sent, bought.iter().filter(|status| **status == 201).count()), (6, 6));
     let found = listed(&shop).await;
+    assert_eq!(found.len(), 6);
     for (product, mark) in &found {
         let available = shop.nobody().get(&format!("/products/{product}")).await.expect(200)["available"].clone();
         let truth = match available.as_u64().expect("a number") {

@@ -209,7 +209,15 @@ async fn an_order_that_is_in_the_index_before_its_lines_has_them() {
     for at in [0, 2] {
         shop.update(&order, &format!("p#{}", product(at)), "REMOVE GSI2PK, GSI2SK", &Value::Null).await;
     }
-    assert_eq!(list_agrees(&shop).await.len(), 4);
+    // A long order whose lines are late lies below a short one, and another order lacks its first line alone.
+    let ada = shop.customer("ada");
+    for (key, lines, late) in [("long", 14, 0..14), ("short", 1, 0..0), ("six", 6, 0..1)] {
+        let order = format!("o#{}", order_id(&ada.order(key, first(lines)).await.expect(201)));
+        for at in late {
+            shop.update(&order, &format!("p#{}", product(at)), "REMOVE GSI2PK, GSI2SK", &Value::Null).await;
+        }
+    }
+    assert_eq!(list_agrees(&shop).await.len(), 7);
 }
 
 /// The write units and the requests of placing an order.

@@ -15,6 +15,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Sho
         "The orders of a customer, or of a guest whom the customer has claimed, in a time range, newest first, with their \
              first lines. A page has at most 50.",
     )
+    .limit(50, 100)
     .access(&[Access::query(ORDERS_OF_CUSTOMER)])
     .access(table::FIRST_LINES)
     .access(table::MAY_ACCESS)

@@ -15,13 +15,14 @@ use crate::quote_basket;
 /// The problems of a basket without codes.
 pub(crate) const REFUSES: &[Kind] = &[Kind::NotFound, Kind::OutOfStock, Kind::ProductRecalled, Kind::NotShipped];
 
-/// There is nothing to guess: discount codes have a route with a lower limit, and gift cards, which change no total, none.
+/// By its limit, strangers who ask for all cells of ten products use a tenth of what a new account can read. There is nothing
+/// to guess: discount codes have a route with a lower limit, and gift cards, which change no total, none.
 pub const ROUTE: Route = Route::post("/guests/quotes", Scope::Public)
     .summary(
         "Answer what an order would cost somebody without an account, without placing it: at most 10 lines. The total is \
          that of an order of a guest or of a customer to the same destination.",
     )
-    .limit(20, 40)
+    .limit(7, 14)
     .refuses(REFUSES)
     .access(ordering::QUOTE)
     .grants(&[ordering::READ_TAX_SECRET])

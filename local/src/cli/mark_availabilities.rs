@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     queue: Option<String>,
 
     /// The most products a second
-    #[arg(long, value_name = "PRODUCTS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "PRODUCTS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
     per_second: u32,
 }
 

@@ -72,6 +72,9 @@ impl OrderRecord {
             require(reasons, quantity <= ordered, || format!("credits: {quantity} {product}, of {ordered}"));
         }
         self.check_codes(reasons);
+        require(reasons, self.shipping_method.is_none() || self.shipping.is_some(), || {
+            "shippingMethod: needs shipping, the price, which may be 0".to_owned()
+        });
         require(reasons, self.version > 0, || "version: must be at least 1".to_owned());
         require(reasons, self.request_hash.as_ref().is_none_or(|hash| hash.parse::<RequestHash>().is_ok()), || {
             "requestHash: must be a SHA-256 in base64url".to_owned()

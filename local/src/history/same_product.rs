@@ -121,6 +121,11 @@ impl LineRecord {
 impl Joined {
     fn join(&mut self, other: &LineRecord, amount: i64, off: i64) -> Result<(), String> {
         let Self { line, .. } = self;
+        // What is not said of all units is said of none.
+        line.attributes.retain(|name, text| other.attributes.get(name) == Some(text));
+        if line.image != other.image {
+            line.image = None;
+        }
         line.quantity = plus(&line.product_id, line.quantity, other.quantity)?;
         if line.unit_price.amount() < other.unit_price.amount() {
             line.unit_price = other.unit_price;

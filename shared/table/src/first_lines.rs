@@ -24,7 +24,7 @@ const LONG: u8 = 12;
 
 impl Reader {
     /// The first lines, at most `most`, of each of these orders of one customer. The orders are a part of the customer's
-    /// list, newest first. One Query, and at most one more for each order of more than [`LONG`] lines.
+    /// list, newest first. One Query, and one more for each 255 lines, each megabyte and each order of more than [`LONG`] lines.
     ///
     /// An order may be in the index before its lines. Those are then read from the table.
     ///
@@ -44,7 +44,11 @@ impl Reader {
         }
         let shown = orders.iter().map(|order| (order, by_order.remove(&order.order_id).unwrap_or_default()));
         try_join_all(shown.map(async |(order, mut items)| {
-            if items.len() < usize::from(order.line_count.min(most)) {
+            // Two runs may have read the same lines, and the index may lack some.
+            items.sort_by_key(|item| item.position);
+            items.dedup_by_key(|item| item.position);
+            let shown = usize::from(order.line_count.min(most));
+            if !(0..shown).all(|at| items.get(at).is_some_and(|item| item.position == at.into())) {
                 items = self.collection(&PRODUCTS_OF_ORDER.ask(&order.order_id)).await?;
             }
             let mut lines = OrderItem::lines(items);

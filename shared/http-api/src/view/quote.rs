@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 use super::{CodeUseView, OrderLineView};
 
 /// What an order would cost now. `total` is `subtotal` less `discount`, plus `shipping` and `tax` if there are any, and the
-/// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`.
+/// payments add up to it. The quote reserves nothing: send its `total` as the order's `expectedTotal`, and the
+/// method's id as `shippingMethod`.
 #[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

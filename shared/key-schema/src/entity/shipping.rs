@@ -99,7 +99,7 @@ impl ShippingRates {
     pub const MOST_METHODS: usize = 10;
     /// The most bands of a method.
     pub const MOST_BANDS: usize = 20;
-    /// The most bytes of the zones as JSON. The item is no larger, so a read of one unit covers it.
+    /// The most bytes of the zones as JSON. The item is no larger, so a read takes one unit, and two for an order with a code.
     pub const MOST_BYTES: usize = 8_000;
 
     /// The methods by which goods of this price, after the discount, and this weight are shipped to the country, in the order
@@ -122,17 +122,15 @@ impl ShippingRates {
 }
 
 impl ShippingMethod {
-    /// The price of shipping. `None` if no band fits.
+    /// The price of shipping. `None` if no band fits, also from the sum on from which it is free.
     fn price(&self, goods: Money, weight: u64) -> Option<Money> {
-        if self.free_from.is_some_and(|free_from| goods.amount() >= free_from) {
-            return Some(Money::zero(goods.currency()));
-        }
         let measured = match self.by {
             BandsBy::Weight => i64::try_from(weight).ok()?,
             BandsBy::Price => goods.amount(),
         };
         let band = self.bands.iter().find(|band| band.up_to.is_none_or(|most| measured <= most))?;
-        Money::new(band.price, goods.currency())
+        let is_free = self.free_from.is_some_and(|free_from| goods.amount() >= free_from);
+        Money::new(if is_free { 0 } else { band.price }, goods.currency())
     }
 }
 

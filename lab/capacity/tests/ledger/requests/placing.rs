@@ -53,6 +53,8 @@ pub async fn orders(shop: &mut MeteredShop) -> Vec<Placed> {
 }
 
 pub async fn refusals(shop: &mut MeteredShop) {
+    shop.shop.nobody().post("/guests/quotes", basket_of(shop.order_without_code(0, 1))).await.expect(200);
+    shop.check("quote-guest-basket", "quoted").await;
     shop.shop.nobody().post("/guests/quotes/discounted", basket_of(shop.order(0, 1))).await.expect(200);
     shop.check("quote-guest-discount", "quoted").await;
     shop.customer().order("k3", shop.order_without_code(3, 5000)).await.problem(http_api::Kind::OutOfStock);

@@ -45,7 +45,8 @@ fn a_zone_that_names_the_country_comes_before_the_rest_of_the_world() {
     assert_eq!(of("DE", 100, 1000), Some(eur(390)));
     assert_eq!(of("AT", 100, 1001), Some(eur(690)));
     assert_eq!(of("DE", 100, 30_001), None, "too heavy, and the rest of the world is not Germany's");
-    assert_eq!(of("DE", 5000, 30_001), Some(eur(0)), "free, whatever it weighs");
+    assert_eq!(of("DE", 5000, 30_000), Some(eur(0)));
+    assert_eq!(of("DE", 5000, 30_001), None, "too heavy also where it would be free");
     assert_eq!(of("JP", 100, 1_000_000), Some(eur(2000)));
     let pounds = Money::nearest(1, Currency::try_from("GBP".to_owned()).expect("a currency"));
     assert_eq!(price(&rates, "DE", pounds, 0), None);
@@ -81,12 +82,9 @@ proptest! {
         let by = if by_price { BandsBy::Price } else { BandsBy::Weight };
         let rates = rates(vec![zone(&["DE"], by, &bands, free)]);
         let measured = if by_price { goods } else { i64::try_from(weight).expect("small") };
-        let expected = if free.is_some_and(|from| goods >= from) {
-            Some(eur(0))
-        } else {
-            let band = bands.iter().find(|(up_to, _)| up_to.is_some_and(|most| measured <= most));
-            band.map(|(_, price)| eur(*price))
-        };
+        let band = bands.iter().find(|(up_to, _)| up_to.is_some_and(|most| measured <= most));
+        let is_free = free.is_some_and(|from| goods >= from);
+        let expected = band.map(|(_, price)| eur(if is_free { 0 } else { *price }));
         prop_assert_eq!(price(&rates, "DE", eur(goods), weight), expected);
     }
 }
