@@ -240,8 +240,7 @@ async function checkout() {
       const answer = await call('POST', path, { body: { ...rest, lines, shipTo: { country, postalCode } } });
       if (mine !== newest) return;
       quoted = answer;
-      const offer = text([methods(answer)]);
-      if (offer !== offered) $('#methods').innerHTML = offered = offer;
+      if (offered !== (offered = JSON.stringify(answer.shippingMethods))) $('#methods').innerHTML = text([methods(answer)]);
       $('#quote').innerHTML = text([lineList(answer.lines), sums(answer)]);
       $('#order').textContent = `Order for ${money(answer.total)}`;
     }

@@ -1,7 +1,7 @@
 //! A page of an order history is one request: the list of a customer's orders shows of each order what the order itself says,
 //! with its first lines as they were sold.
 
-use devstack::fault_proxy::Access;
+use devstack::fault_proxy::{Access, Consumed};
 use shop::seed::random;
 
 use crate::prelude::*;
@@ -70,7 +70,8 @@ fn says_the_same(listed: &Value, order: &Value) {
             *order.get(told).unwrap_or(&none).as_array().expect("statuses"),
             "{order:#}"
         );
-        for units in order[parts].as_array().into_iter().flatten().flat_map(|part| part["lines"].as_array()).flatten() {
+        for units in order[parts].as_array().into_iter().flatten().filter_map(|part| part["lines"].as_array()).flatten()
+        {
             let line = lines.iter().find(|line| line["productId"] == units["productId"]).expect("its line");
             assert!(units["name"] == line["name"] && units["name"].is_string(), "{units:#}");
         }
@@ -165,7 +166,7 @@ async fn reads<T>(shop: &Shop, work: impl Future<Output = T>) -> (f64, usize, T)
     let done = work.await;
     let calls = shop.fault_proxy().take_calls();
     let units = calls.iter().flat_map(|call| &call.consumed).filter(|used| used.access == Access::Read);
-    (units.map(|used| used.units()).sum(), calls.len(), done)
+    (units.map(Consumed::units).sum(), calls.len(), done)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,10 +179,7 @@ async fn a_page_of_an_order_history_is_two_queries() {
     for (limit, most) in [(10, 4.0), (50, 16.0)] {
         let path = format!("/customers/ada/orders?limit={limit}");
         let (units, requests, page) = reads(&shop, ada.get(&path)).await;
-        let items = page.expect(200)["items"].as_array().expect("orders").clone();
-        assert_eq!(items.len(), limit);
-        let (before, calls, _) = reads(&shop, at_once(items, async |order| ada.read(&order).await)).await;
-        println!("a history of {limit}: {units} units in {requests} requests, instead of {before} in {calls} more");
+        assert_eq!(page.expect(200)["items"].as_array().map(Vec::len), Some(limit));
         assert!(requests == 2 && units <= most, "{units} units in {requests} requests");
     }
 
@@ -190,7 +188,6 @@ async fn a_page_of_an_order_history_is_two_queries() {
         ada.order(&format!("long-{at}"), first(PRODUCTS)).await.expect(201);
     }
     let (units, requests, page) = reads(&shop, ada.get("/customers/ada/orders?limit=10")).await;
-    println!("with three long orders: {units} units in {requests} requests");
     assert_eq!((requests, page.expect(200)["items"][0]["lines"].as_array().map(Vec::len)), (4, Some(SHOWN)));
     assert!(units <= 6.0, "{units} units");
     list_agrees(&shop).await;
@@ -226,7 +223,7 @@ async fn placing(shop: &Shop, key: &str, order: Value) -> (f64, usize) {
     shop.customer("ada").order(key, order).await.expect(201);
     let calls = shop.fault_proxy().take_calls();
     let units = calls.iter().flat_map(|call| &call.consumed).filter(|used| used.access == Access::Write);
-    (units.map(|used| used.units()).sum(), calls.len())
+    (units.map(Consumed::units).sum(), calls.len())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,7 +238,6 @@ async fn an_order_keeps_image_and_attributes_as_sold_at_no_unit_more() {
     let sold = [0, 2].map(|at| json!({ "productId": product(at), "quantity": 1 }));
     let sold = json!({ "lines": sold });
     let after = placing(&shop, "with", sold.clone()).await;
-    println!("placing: {before:?} without images and attributes, {after:?} with them");
     assert_eq!((after, after.1), (before, 2));
 
     let ada = shop.customer("ada");

@@ -26,9 +26,9 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/export", Scope::Sho
     ])
     .example(Example::at("09:58:40").path("ada").query("limit=10"));
 
-/// The most items of a page, whatever `limit` says. An order with 40 lines, each with the longest attributes, is
-/// 740 KB, and an answer of Lambda may have 6 MB.
-const MOST: u8 = 8;
+/// The most items of a page, whatever `limit` says. An order with 40 lines, each with the longest attributes, is 740 KB, and
+/// its returns and shipments repeat the names. An answer of Lambda may have 6 MB.
+const MOST: u8 = 5;
 
 /// The profile is read on each page, so a page after an erasure has nothing.
 pub async fn handle(

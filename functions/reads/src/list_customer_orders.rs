@@ -28,7 +28,7 @@ const MOST: u8 = 50;
 /// The most lines that are shown of an order.
 const LINES: u8 = 5;
 
-/// Takes two Queries, and at most one more for each order with so many lines that it pays to skip the rest of them.
+/// Takes two Queries, and those of [`Reader::first_lines`] for long pages.
 pub async fn handle(
     (table, urls): (Reader, Urls),
     of: CustomerOrGuest,
