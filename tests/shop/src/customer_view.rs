@@ -56,6 +56,12 @@ pub fn seen(method: &Method, path: &str, body: &Value, status: u16) -> Vec<Seen>
 fn gather(within: &str, schema: &Value, value: &Value, found: &mut Vec<Seen>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default();
+        // One object describes both states of an order.
+        let name = match name {
+            "OrderState" if value["placedAt"].is_null() => "QueuedOrder",
+            "OrderState" => "Order",
+            other => other,
+        };
         let target = openapi::document().pointer(reference.trim_start_matches('#')).expect("a schema");
         return gather(name, target, value, found);
     }
