@@ -24,7 +24,8 @@ const LONG: u8 = 12;
 
 impl Reader {
     /// The first lines, at most `most`, of each of these orders of one customer. The orders are a part of the customer's
-    /// list, newest first. One Query, and one more for each 255 lines, each megabyte and each order of more than [`LONG`] lines.
+    /// list, newest first. One Query, and one more for each 255 lines, each megabyte and each order of more than
+    /// `LONG` lines.
     ///
     /// An order may be in the index before its lines. Those are then read from the table.
     ///

@@ -40,9 +40,10 @@ func guest() {
 	created := must(shop.CreateGuestWithResponse(ctx, &till.CreateGuestParams{GuestSecret: secret},
 		till.Introduction{Name: "Grace Hopper", Email: "grace@example.com"}))
 	guest := created.JSON201.GuestId
+	home := till.NewAddress{Name: "Grace Hopper", Line1: "Weg 1", City: "Berlin", Country: "DE", PostalCode: &postalCode}
 	placed := must(shop.PlaceGuestOrderWithResponse(ctx, guest,
 		&till.PlaceGuestOrderParams{GuestSecret: secret, IdempotencyKey: key()},
-		till.NewGuestOrder{Lines: lines, ExpectedTotal: &quote.Total})).JSON201
+		till.NewGuestOrder{Lines: lines, ExpectedTotal: &quote.Total, ShipTo: &home})).JSON201
 	fmt.Printf("order of a guest: %s, %s\n", order(*placed), payment(*placed))
 	read := must(shop.GetGuestOrderWithResponse(ctx, guest, placed.OrderId, &till.GetGuestOrderParams{GuestSecret: secret}))
 	fmt.Printf("read: %s, %s\n", read.JSON200.Status, money(*read.JSON200.Total))
@@ -54,7 +55,7 @@ func guest() {
 }
 
 func customer() {
-	body := till.NewCart{Lines: []till.CartLine{{ProductId: "espresso-beans", Quantity: 2}}}
+	body := till.NewCart{Lines: []till.NewCartLine{{ProductId: "espresso-beans", Quantity: 2}}}
 	cart := must(shop.PutCartWithResponse(ctx, "ada", nil, body, signedIn)).JSON200
 	fmt.Printf("cart: %d %s\n", cart.Lines[0].Quantity, cart.Lines[0].ProductId)
 	placed := place(till.NewOrder{Lines: lines, Cart: cart.Version}).JSON201

@@ -8,13 +8,14 @@ import till.api.CustomersApi;
 import till.api.GuestsApi;
 import till.api.OrdersApi;
 import till.api.ProductsApi;
-import till.model.CartLine;
 import till.model.CountryInput;
 import till.model.Destination;
 import till.model.GuestBasket;
 import till.model.Introduction;
 import till.model.Money;
+import till.model.NewAddress;
 import till.model.NewCart;
+import till.model.NewCartLine;
 import till.model.NewGuestOrder;
 import till.model.NewOrder;
 import till.model.Order;
@@ -57,9 +58,10 @@ public class Session {
         var introduction = new Introduction().name("Grace Hopper").email("grace@example.com");
         var guest = guests.createGuest(GuestsApi.APICreateGuestRequest.newBuilder()
             .guestSecret(secret).introduction(introduction).build()).getGuestId();
+        var home = new NewAddress().name("Grace Hopper").line1("Weg 1").city("Berlin").country(CountryInput.DE).postalCode("10115");
         var placed = guests.placeGuestOrder(GuestsApi.APIPlaceGuestOrderRequest.newBuilder()
             .guestId(guest).guestSecret(secret).idempotencyKey(key())
-            .newGuestOrder(new NewGuestOrder().lines(LINES).expectedTotal(total)).build());
+            .newGuestOrder(new NewGuestOrder().lines(LINES).expectedTotal(total).shipTo(home)).build());
         System.out.printf("order of a guest: %s, %s%n", order(placed), payment(placed));
         var read = guests.getGuestOrder(GuestsApi.APIGetGuestOrderRequest.newBuilder()
             .guestId(guest).guestSecret(secret).orderId(placed.getOrderId()).build());
@@ -73,7 +75,7 @@ public class Session {
 
     static void customer() throws Exception {
         var customers = new CustomersApi(ADA);
-        var lines = List.of(new CartLine().productId("espresso-beans").quantity(2));
+        var lines = List.of(new NewCartLine().productId("espresso-beans").quantity(2));
         var cart = customers.putCart(CustomersApi.APIPutCartRequest.newBuilder()
             .customerId("ada").newCart(new NewCart().lines(lines)).build());
         System.out.printf("cart: %d %s%n", cart.getLines().get(0).getQuantity(), cart.getLines().get(0).getProductId());

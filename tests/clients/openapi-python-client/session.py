@@ -8,8 +8,8 @@ from till.api.guests import create_guest, get_guest_order, place_guest_order, qu
 from till.api.orders import get_order, place_order
 from till.api.products import list_products
 from till.models import (
-    RequestedLine, CartLine, CountryInput, Destination, GuestBasket, Introduction, Money, NewCart, NewGuestOrder, NewOrder,
-    Problem,
+    CountryInput, Destination, GuestBasket, Introduction, Money, NewAddress, NewCart, NewCartLine, NewGuestOrder,
+    NewOrder, Problem, RequestedLine,
 )
 
 anyone = Client(os.environ["TILL_URL"])
@@ -43,7 +43,8 @@ def guest():
 
     secret = {"client": anyone, "guest_secret": secrets.token_urlsafe(32)}
     guest = create_guest.sync(**secret, body=Introduction(name="Grace Hopper", email="grace@example.com"))
-    new = NewGuestOrder(lines, expected_total=quote.total)
+    home = NewAddress("Berlin", CountryInput.DE, "Weg 1", "Grace Hopper", postal_code="10115")
+    new = NewGuestOrder(lines, expected_total=quote.total, ship_to=home)
     placed = place_guest_order.sync(guest.guest_id, **secret, idempotency_key=key(), body=new)
     print(f"order of a guest: {order(placed)}, {payment(placed)}")
     print(f"read: {order(get_guest_order.sync(guest.guest_id, placed.order_id, **secret))}")
@@ -54,7 +55,7 @@ def guest():
 
 
 def customer():
-    lines = [CartLine("espresso-beans", 2)]
+    lines = [NewCartLine("espresso-beans", 2)]
     cart = put_cart.sync("ada", client=ada, body=NewCart(lines))
     print(f"cart: {cart.lines[0].quantity} {cart.lines[0].product_id}")
     new = NewOrder([RequestedLine("espresso-beans", 2)], cart=cart.version)

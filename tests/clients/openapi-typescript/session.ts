@@ -31,7 +31,7 @@ async function guest() {
   const placed = done(
     await shop.POST("/guests/{guestId}/orders", {
       params: { path: { guestId }, header: { ...header, "Idempotency-Key": randomUUID() } },
-      body: { lines, expectedTotal: quote.total },
+      body: { lines, expectedTotal: quote.total, shipTo: { ...shipTo, name: body.name, line1: "Weg 1", city: "Berlin" } },
     }),
   );
   console.log(`order of a guest: ${order(placed)}, ${payment(placed)}`);

@@ -3,7 +3,10 @@ import secrets
 import uuid
 
 import till
-from till import RequestedLine, CartLine, CountryInput, Destination, GuestBasket, Introduction, Money, NewCart, NewGuestOrder, NewOrder
+from till import (
+    CountryInput, Destination, GuestBasket, Introduction, Money, NewAddress, NewCart, NewCartLine, NewGuestOrder,
+    NewOrder, RequestedLine,
+)
 
 anyone = till.ApiClient(till.Configuration(host=os.environ["TILL_URL"]))
 ada = till.ApiClient(till.Configuration(host=os.environ["TILL_URL"], access_token=os.environ["TILL_TOKEN"]))
@@ -45,7 +48,8 @@ def guest():
 
     secret = secrets.token_urlsafe(32)
     guest = guests.create_guest(secret, Introduction(name="Grace Hopper", email="grace@example.com"))
-    new = NewGuestOrder(lines=lines, expected_total=quote.total)
+    home = NewAddress(name="Grace Hopper", line1="Weg 1", city="Berlin", country=CountryInput.DE, postal_code="10115")
+    new = NewGuestOrder(lines=lines, expected_total=quote.total, ship_to=home)
     placed = guests.place_guest_order(guest.guest_id, secret, key(), new)
     print(f"order of a guest: {order(placed)}, {payment(placed)}")
     read = guests.get_guest_order(guest.guest_id, secret, placed.order_id)
@@ -58,7 +62,7 @@ def guest():
 
 def customer():
     customers, orders = till.CustomersApi(ada), till.OrdersApi(ada)
-    cart = customers.put_cart("ada", NewCart(lines=[CartLine(product_id="espresso-beans", quantity=2)]))
+    cart = customers.put_cart("ada", NewCart(lines=[NewCartLine(product_id="espresso-beans", quantity=2)]))
     print(f"cart: {cart.lines[0].quantity} {cart.lines[0].product_id}")
     new = NewOrder(lines=[RequestedLine(product_id="espresso-beans", quantity=2)], cart=cart.version)
     placed = orders.place_order(key(), new)

@@ -30,7 +30,8 @@ async function guest() {
   const guestSecret = randomBytes(32).toString("base64url");
   const introduction = { name: "Grace Hopper", email: "grace@example.com" };
   const { guestId } = await guests.createGuest({ guestSecret, introduction });
-  const newGuestOrder = { lines, expectedTotal: quote.total };
+  const home = { ...shipTo, name: introduction.name, line1: "Weg 1", city: "Berlin" };
+  const newGuestOrder = { lines, expectedTotal: quote.total, shipTo: home };
   const placed = await guests.placeGuestOrder({ guestId, guestSecret, idempotencyKey: randomUUID(), newGuestOrder });
   console.log(`order of a guest: ${order(placed)}, ${payment(placed)}`);
   console.log(`read: ${order(await guests.getGuestOrder({ guestId, guestSecret, orderId: placed.orderId }))}`);
