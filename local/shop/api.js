@@ -12,7 +12,7 @@ export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? body.message ?? `The shop answered ${status}.`);
     const kind = body.type?.split('/').pop();
-    Object.assign(this, { status, kind, errors: body.errors ?? [] });
+    Object.assign(this, { status, kind, errors: body.errors ?? [], productId: body.productId });
   }
   /** Whether the request may have been carried out all the same, or may be carried out when it is sent again. */
   get isOpen() { return this.status === 0 || this.status === 429 || this.status >= 500; }
@@ -22,19 +22,20 @@ export class Problem extends Error {
 export async function call(method, path, { query = {}, body, headers } = {}) {
   const wanted = Object.entries(query).filter(([, value]) => value != null && value !== '');
   const url = API + path + (wanted.length ? `?${new URLSearchParams(wanted)}` : '');
-  const json = body && { 'content-type': 'application/json' };
+  const json = body && { 'content-type': 'application/json' }, sent = body && JSON.stringify(body);
   for (let attempt = 0; ; attempt++) {
-    let answer;
+    let answer, content;
     try {
-      answer = await fetch(url, { method, headers: { ...json, ...headers }, body: body && JSON.stringify(body) });
+      // The gateway answers within 30 seconds. An answer that breaks off is lost, too, so it is read here.
+      answer = await fetch(url, { method, headers: { ...json, ...headers }, body: sent, signal: AbortSignal.timeout(40_000) });
+      content = await answer.text();
+      if (answer.headers.get('content-type')?.includes('json')) content = JSON.parse(content);
     } catch {
       throw new Problem(0, { detail: 'The shop cannot be reached. Check your connection, and try again.' });
     }
-    if (answer.ok) return answer.headers.get('content-type')?.includes('json') ? answer.json() : answer.text();
+    if (answer.ok) return content;
     // A busy shop says when to come again. Each request of this file may be repeated: see `once`.
-    if (![429, 503].includes(answer.status) || attempt === 3) {
-      throw new Problem(answer.status, await answer.json().catch(() => ({})));
-    }
+    if (![429, 503].includes(answer.status) || attempt === 3) throw new Problem(answer.status, content);
     await new Promise(done => setTimeout(done, 1000 * (answer.headers.get('retry-after') ?? 2 ** attempt)));
   }
 }
@@ -52,7 +53,7 @@ export async function once(name, path, { headers, body }) {
     forget(name);
     return answer;
   } catch (problem) {
-    if (!problem.isOpen) forget(name);
+    if (problem.isOpen === false) forget(name);
     throw problem;
   }
 }
@@ -80,8 +81,8 @@ export async function pay(order, secret, card) {
   const { intentId, clientSecret, status } = await start();
   if (!clientSecret) return status;
   const body = new URLSearchParams({ client_secret: clientSecret, payment_method: card });
-  await fetch(`${PAYMENTS}/v1/payment_intents/${intentId}/confirm`, { method: 'POST', body });
-  // The same request again asks the provider, so that the page need not wait for the webhook.
+  await fetch(`${PAYMENTS}/v1/payment_intents/${intentId}/confirm`, { method: 'POST', body }).catch(() => {});
+  // The same request again asks the provider, so that the page needs neither the webhook nor the answer before.
   return (await start()).status;
 }
 

@@ -75,7 +75,7 @@ function mark(form, problem) {
   const marked = [...form.elements].filter(({ name, type }) => name && type !== 'radio').filter(input => {
     const error = errors.find(([pointer]) => pointer === input.name || `/shipTo${pointer}` === input.name);
     input.ariaInvalid = error ? 'true' : null;
-    $(`[id="${input.name}-error"]`).textContent = error?.[1] ?? '';
+    $(`[id="${input.name}-error"]`, form).textContent = error?.[1] ?? '';
     return error;
   });
   $('[role=alert]', form).textContent = problem && marked.length === 0 ? problem.message : '';
@@ -86,8 +86,8 @@ function mark(form, problem) {
 function onSubmit(form, act) {
   form.addEventListener('submit', async event => {
     event.preventDefault();
-    const button = event.submitter;
-    if (button.ariaDisabled === 'true') return;
+    const button = event.submitter; // There is none if what is sold out is sent by Enter.
+    if (!button || button.ariaDisabled === 'true') return;
     button.ariaDisabled = 'true'; // The attribute `disabled` would take the focus away.
     mark(form);
     await Promise.resolve().then(act).catch(error => mark(form, shown(error)));
@@ -99,7 +99,6 @@ function shown(error) {
   if (!(error instanceof Problem)) console.error(error);
   return error instanceof Problem ? error : new Problem(400, { detail: 'Something went wrong. Load the page again.' });
 }
-/** The sums of a quote or an order. */
 const row = (name, amount) => amount && html`<div><dt>${name}</dt><dd>${money(amount)}</dd></div>`;
 const sums = ({ subtotal, discount, shipping, shippingMethod, tax, total }) => html`<dl class="sums">${row('Goods', subtotal)}
   ${discount.amount > 0 && row('Discount', { ...discount, amount: -discount.amount })}
@@ -120,13 +119,16 @@ async function listing(query) {
     ${page.items.length === 0 && !page.next && html`<p>Nothing was found. <a href="#/">See all products</a></p>`}
     <p><button class="plain" id="more">Show more</button></p>`;
   const ready = () => {
-    let { next } = page;
-    $('#more').hidden = !next;
-    $('#more').onclick = async () => {
-      const following = await read(next), before = $('.grid').children.length;
-      $('.grid').insertAdjacentHTML('beforeend', text(following.items.map(card)));
-      $('#more').hidden = !(next = following.next);
-      $('.grid').children[before]?.querySelector('a').focus(); // The button may be gone.
+    let { next } = page, more = $('#more'), grid = $('.grid');
+    more.hidden = !next;
+    more.onclick = async () => {
+      const cursor = next, before = grid.children.length;
+      next = null; // A second click finds nothing to do.
+      const following = cursor && await read(cursor).catch(error => say(shown(error).message));
+      if (!following) return void (next ??= cursor);
+      grid.insertAdjacentHTML('beforeend', text(following.items.map(card)));
+      more.hidden = !(next = following.next);
+      grid.children[before]?.querySelector('a').focus(); // The button may be gone.
     };
     $('#available').onchange = ({ target: { checked } }) => {
       query.delete('available');
@@ -139,7 +141,8 @@ async function listing(query) {
 
 async function product(id) {
   const chosen = await get(`/products/${id}`), of = chosen.variantOf ?? id;
-  const [first, { items }] = await Promise.all([of === id ? chosen : get(`/products/${of}`), get(`/products/${of}/variants`)]);
+  const variants = get(`/products/${of}/variants`, { limit: 100 });
+  const [first, { items }] = await Promise.all([of === id ? chosen : get(`/products/${of}`), variants]);
   const label = (part, { attributes = {}, name }) => Object[part](attributes).join(', ') || name;
   const options = [first, ...items].map(it => [it.productId, label('values', it)]);
   const body = html`<article class="product"><div class="pictures">${picture(chosen)}
@@ -154,7 +157,7 @@ async function product(id) {
       </form></div></article>`;
   const ready = () => {
     const form = $('form', main);
-    form.onchange = ({ target: { name, value } }) => { if (name === 'variant') location.hash = `#/products/${value}`; };
+    form.onchange = ({ target: { name, value } }) => { if (name === 'variant') location.replace(`#/products/${value}`); };
     onSubmit(form, () => {
       const quantity = Number(form['/quantity'].value), before = cart().find(line => line.productId === id)?.quantity ?? 0;
       const detail = !(quantity >= 1 && Number.isInteger(quantity)) ? 'must be a whole number from 1 on'
@@ -176,10 +179,10 @@ async function showCart() {
   if (lines.length === 0) return EMPTY;
   const found = new Map((await productsById(lines.map(line => line.productId))).map(it => [it.productId, it]));
   const total = lines.reduce((sum, { productId: id, quantity }) => sum + (found.get(id)?.price.amount ?? 0) * quantity, 0);
-  const [any] = found.values();
+  const [any, ...others] = found.values(), hasSum = others.every(it => it.price.currency === any.price.currency);
   const line = ({ productId, quantity }) => {
     const it = found.get(productId);
-    const remove = html`<button class="plain" data-remove="${productId}">Remove<span class="hidden"> ${it?.name}</span></button>`;
+    const remove = html`<button class="plain" id="r-${productId}" data-remove="${productId}">Remove<span class="hidden"> ${it?.name}</span></button>`;
     if (!it) return html`<li class="line"><p>A product that is no longer sold</p>${remove}</li>`;
     return html`<li class="line">${picture(it)}
       <p><a href="#/products/${productId}">${it.name}</a><br>${money(it.price)} ${badge(it)}</p>
@@ -188,7 +191,7 @@ async function showCart() {
         <input type="number" min="1" max="10000" id="q-${productId}" value="${quantity}"></label>${remove}</div></li>`;
   };
   const body = html`<h1>Cart</h1><ul class="cartlines">${lines.map(line)}</ul>
-    ${any && html`<div class="sumup"><p>Goods: <strong>${money({ ...any.price, amount: total })}</strong></p>
+    ${any && html`<div class="sumup"><p>Goods: <strong>${hasSum && money({ ...any.price, amount: total })}</strong></p>
       <p><a class="button" href="#/checkout">Go to checkout</a></p></div>`}`;
   const ready = () => {
     $('.cartlines').onchange = ({ target: { id, value } }) => {
@@ -207,6 +210,11 @@ const PRICED = ['/shipTo/country', '/shipTo/postalCode', '/shippingMethod', '/di
 
 const methods = ({ shippingMethods = [], shippingMethod }) => shippingMethods.length > 1 && choice('Shipping', '/shippingMethod',
   shippingMethods.map(({ methodId, name, price }) => [methodId, `${name}: ${money(price)}`]), shippingMethod.methodId);
+/** Throws the problem with the name of the product that it is about. */
+async function named(problem) {
+  const [it] = problem.productId ? await productsById([problem.productId]).catch(() => []) : [];
+  throw it ? Object.assign(problem, { message: `${it.name}: ${problem.message}` }) : problem;
+}
 async function checkout() {
   const open = load('order'), lines = cart();
   if (lines.length === 0 && !open) return EMPTY;
@@ -237,7 +245,7 @@ async function checkout() {
       quoted = undefined;
       $('#order').textContent = 'Show the total';
       const path = `/guests/quotes${rest.discountCode ? '/discounted' : ''}`; // Codes can be guessed, so its limit is lower.
-      const answer = await call('POST', path, { body: { ...rest, lines, shipTo: { country, postalCode } } });
+      const answer = await call('POST', path, { body: { ...rest, lines, shipTo: { country, postalCode } } }).catch(named);
       if (mine !== newest) return;
       quoted = answer;
       if (offered !== (offered = JSON.stringify(answer.shippingMethods))) $('#methods').innerHTML = text([methods(answer)]);
@@ -262,13 +270,14 @@ async function checkout() {
     async function send(order) {
       const { guestId, secret } = load('guest');
       try {
-        const { orderId } = await once('order', `/guests/${guestId}/orders`, { headers: asGuest(secret), body: order });
-        forget('cart');
+        const { orderId } = await once('order', `/guests/${guestId}/orders`, { headers: asGuest(secret), body: order }).catch(named);
+        ['cart', 'guest'].forEach(forget); // Each order has its own guest, so that its address opens no other.
         showCount();
         location.hash = `#/orders/${guestId}/${orderId}/${secret}`;
       } catch (problem) {
-        if (problem.isOpen) return go().then(() => mark($('#checkout'), problem));
-        if (problem.kind !== 'price-changed' || open) throw problem;
+        // A form that was closed is opened again when the order is refused.
+        if (problem.isOpen || open) return go().then(() => mark($('#checkout') ?? form, problem));
+        if (problem.kind !== 'price-changed') throw problem;
         const before = money(quoted.total);
         await quote();
         throw new Problem(409, { detail: `The total has changed from ${before}. Order again if you agree with the new one.` });
@@ -282,6 +291,7 @@ async function checkout() {
 // ---- The order ----
 const STATUSES = { PENDING: 'Ordered', PAID: 'Paid', PACKING: 'Packed', SHIPPED: 'Shipped', DELIVERED: 'Delivered' };
 const CARDS = [['pm_card_visa', '4242 4242 4242 4242'], ['pm_card_chargeDeclined', '4000 0000 0000 0002 (is declined)']];
+const UNPAID = { declined: 'The card was declined. Try another one.', pending: 'The payment is not complete. Try again.' };
 
 async function showOrder(guestId, orderId, secret) {
   const path = `/guests/${guestId}/orders/${orderId}`, headers = asGuest(secret), read = () => call('GET', path, { headers });
@@ -299,7 +309,7 @@ async function showOrder(guestId, orderId, secret) {
   const returnable = status === 'DELIVERED' ? lines.filter(line => left(line) > 0) : [];
   const body = html`<h1>Your order</h1><p class="quiet">${orderId}, ${new Date(order.placedAt).toLocaleString()}</p>
     ${status === 'CANCELLED' ? html`<p class="badge soldOut">Cancelled</p>` : html`<ol class="steps">${steps}</ol>`}
-    <p>Keep this page’s address: it is the only way to your order, and whoever knows it sees the order.</p>
+    <p>Keep this page’s address: it is the only way to your order. Whoever knows it can see, pay and return the order.</p>
     <div class="checkout"><div>
       ${due && html`<form id="pay">${choice(`Pay ${money(due.amount)} with a test card`, 'card', CARDS, CARDS[0][0])}
         <p role="alert"></p><button>Pay</button></form>`}
@@ -325,7 +335,7 @@ async function showOrder(guestId, orderId, secret) {
     };
     if (due) onSubmit($('#pay'), async () => {
       const outcome = await pay(path, secret, new FormData($('#pay')).get('card'));
-      if (outcome === 'declined') throw new Problem(409, { detail: 'The card was declined. Try another one.' });
+      if (UNPAID[outcome]) throw new Problem(409, { detail: UNPAID[outcome] });
       await go('The order is paid');
     });
     if ($('#return')) onSubmit($('#return'), async () => {
