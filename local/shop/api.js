@@ -61,8 +61,8 @@ export async function once(name, path, { headers, body }) {
 /** Products by id, at most 100, in this order. Those that do not exist are left out. */
 export const productsById = async ids => (await get('/products', { ids })).items;
 
-/** Keeps the guest with this address and name as `guest`. Whoever knows the secret is the guest, so it is drawn here and
-    stays in this browser; it is kept before it is sent, so that a repetition makes no second guest. */
+/** Keeps the guest with this address and name as `guest`. Whoever knows the secret is the guest, so it is drawn here. It is
+    kept before it is sent, so that a repetition makes no second guest. */
 export async function introduce(email, name) {
   let guest = load('guest');
   if (guest?.email !== email || guest.name !== name) {
