@@ -48,7 +48,7 @@ fn tries() -> [Try; 3] {
 
 pub(super) async fn page(stack: Shown) -> Response {
     let [routes, functions] = stack.counts;
-    let tables = stack.tables.iter().map(|table| table.name()).collect::<Vec<_>>().join(" and ");
+    let tables = stack.tables.iter().map(|table| &*table.name).collect::<Vec<_>>().join(" and ");
     let content = html! {
         h1 { "An order backend, running on this machine" }
         p.quiet {

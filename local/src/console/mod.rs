@@ -2,10 +2,13 @@
 //! table; a page runs no script but those of this folder, and loads nothing from elsewhere.
 
 mod api;
+mod backlog;
 mod home;
 mod payments;
 mod problem;
 pub mod shell;
+mod stream;
+mod table;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,10 +20,12 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use devstack::template::Table;
-use devstack::{Service, Stack};
+use devstack::{Service, Stack, Template};
+use key_schema::layout::Layout;
 use maud::html;
+use serde_json::Value;
 
+use self::table::Table;
 use crate::pretend_provider::{Dashboard, PretendProvider};
 use crate::storefront;
 
@@ -43,6 +48,13 @@ pub struct Running {
     pub counts: [usize; 2],
     /// DynamoDB, called as no function.
     pub dynamodb: Service,
+    pub dynamodb_url: String,
+    /// The newest records of the first table's stream.
+    pub tail: stream::Tail,
+    /// The functions that a schedule runs on AWS.
+    pub scheduled: Vec<String>,
+    client: reqwest::Client,
+    /// The tables, the one that the shop reads first.
     pub tables: Vec<Table>,
     /// The start, in milliseconds since 1970: tokens of an earlier stack may not be valid.
     pub started: u128,
@@ -60,6 +72,11 @@ impl Console {
             .route("/", get(home::page))
             .route("/_local/api", get(api::page))
             .route("/_local/api/{file}", get(api::file))
+            .route("/_local/table", get(table::page))
+            .route("/_local/table/patterns", get(table::patterns))
+            .route("/_local/table/patterns/{number}", get(table::pattern))
+            .route("/_local/stream", get(stream::page))
+            .route("/_local/backlog", get(backlog::page))
             .route("/_local/payments", get(payments::page))
             .route("/_local/payments/{act}", post(payments::act))
             .route("/problems/{kind}", get(problem::page))
@@ -88,13 +105,46 @@ impl Console {
             has_demo,
             counts: [template.routes.len(), template.functions.len()],
             dynamodb: Service::dynamodb(stack.dynamodb_url())?,
-            tables: template.tables.clone(),
+            dynamodb_url: stack.dynamodb_url().to_owned(),
+            tail: stream::Tail::default(),
+            scheduled: template.scheduled.iter().cloned().collect(),
+            client: reqwest::Client::builder().no_proxy().build()?,
+            tables: tables_of(template),
             started: SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_millis(),
         };
         // Only the first stack is shown.
         _ = self.running.set(running);
         Ok(())
     }
+}
+
+impl Running {
+    /// What a route of the stack's own answers.
+    async fn look(&self, path: &str) -> Result<Value> {
+        let answer = self.client.get(format!("{}{path}", self.url)).send().await?;
+        Ok(answer.error_for_status()?.json().await?)
+    }
+}
+
+/// The tables of the functions, each with its layout.
+fn tables_of(template: &Template) -> Vec<Table> {
+    let variables = template.functions.iter().map(|function| &function.environment);
+    let named = variables.flat_map(|variables| {
+        [("TABLE_NAME", "TABLE_LAYOUT"), ("NEXT_TABLE_NAME", "NEXT_TABLE_LAYOUT")].map(|(name, layout)| {
+            let layout = variables.get(layout).and_then(|layout| layout.parse().ok());
+            (name, variables.get(name).cloned(), layout.unwrap_or(Layout::V1))
+        })
+    });
+    let mut tables: Vec<_> = named.filter_map(|(variable, name, layout)| Some((variable, name?, layout))).collect();
+    // The table that the shop reads comes first.
+    tables.sort_by_key(|(variable, ..)| *variable != "TABLE_NAME");
+    let mut shown: Vec<Table> = Vec::new();
+    for (_, name, layout) in tables {
+        if shown.iter().all(|table| table.name != name) {
+            shown.push(Table { name, layout });
+        }
+    }
+    shown
 }
 
 /// The stack, once it runs. Before that, a page says so.
