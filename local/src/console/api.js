@@ -7,6 +7,11 @@ const signed = async request => {
   if (bearer) request.headers.Authorization ??= `Bearer ${bearer}`;
   return request;
 };
+// Its stylesheet has dark colours under this class.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.onchange = follow;
+follow();
 SwaggerUIBundle({
   dom_id: '#swagger', url: '/openapi.json', deepLinking: true, docExpansion: 'none', filter: true, tryItOutEnabled: true,
   defaultModelsExpandDepth: 0, displayRequestDuration: true, showExtensions: false, requestInterceptor: signed,

@@ -23,6 +23,7 @@ pub(super) async fn page() -> Response {
             "Each request is sent as the visitor that is chosen above. " a href="/openapi.json" { "openapi.json" }
             " generates clients."
         }
+        h2.hidden { "Routes" }
         div #swagger {}
         script src="/_local/api/swagger-ui-bundle.js" defer {}
         script type="module" src="/_local/api/own.js" {}

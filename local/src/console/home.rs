@@ -52,7 +52,7 @@ pub(super) async fn page(stack: Shown) -> Response {
     let content = html! {
         h1 { "An order backend, running on this machine" }
         p.quiet {
-            (routes) " routes, " (functions) " functions, one table design: the deployed functions, behind a gateway, over "
+            (routes) " routes and " (functions) " functions, as they are deployed, over the table "
             code { (tables) } ". Nothing leaves this machine, and no money moves."
         }
         @if stack.has_demo { (to_try()) } @else { p { "The shop is empty: create a product in the " a href="/_local/api" { "API" } "." } }

@@ -177,3 +177,6 @@ impl FromRequestParts<Console> for Shown {
 async fn file(media_type: &'static str, text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, media_type)], text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,13 +134,14 @@ fn changes(old: &Map<String, Value>, new: &Map<String, Value>) -> Markup {
 
 fn of_event(event: &Value) -> Markup {
     let detail = &event["detail"];
-    let order = detail["orderId"].as_str().or(detail["order"]["orderId"].as_str());
+    let named = |prefix: &str, name: &str| Some(format!("{prefix}{}", detail[name].as_str()?));
+    let about = named("o#", "orderId").or_else(|| named("p#", "productId"));
     html! {
-        li {
+        li.event {
             p {
                 b { (event["detail-type"].as_str().unwrap_or_default()) } " "
-                @if let Some(order) = order {
-                    a href=(link(super::table::HERE, &[("partition", &format!("o#{order}"))])) { code { (order) } }
+                @if let Some(about) = &about {
+                    a href=(link(super::table::HERE, &[("partition", about)])) { code { (about) } }
                 }
                 " " span.quiet { (values::shown("time", &event["time"])) }
             }

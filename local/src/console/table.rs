@@ -14,7 +14,9 @@ pub(super) use read::plain;
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use key_schema::layout::{ENTITIES, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, PlaceText, spells};
+use key_schema::layout::{
+    Declaration, ENTITIES, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, PlaceText, spells,
+};
 use maud::{Markup, html};
 
 use self::asked::Asked;
@@ -128,8 +130,8 @@ fn form(asked: &Asked, index: Index, layout: Layout) -> Markup {
             label.field { "and " (sort) select name="op" {
                 @for (op, name) in asked::OPERATORS { option value=(op) selected[*op == asked.get("op")] { (name) } }
             } }
-            label.field { "this" input name="sort" value=(asked.get("sort")) size="18" spellcheck="false" autocomplete="off"; }
-            label.field { "to" input name="to" value=(asked.get("to")) size="18" placeholder="if between" spellcheck="false" autocomplete="off"; }
+            label.field.this { "this" input name="sort" value=(asked.get("sort")) size="18" spellcheck="false" autocomplete="off"; }
+            label.field.to { "to" input name="to" value=(asked.get("to")) size="18" spellcheck="false" autocomplete="off"; }
             label.field { "order" select name="order" {
                 @for (order, name) in [("", "ascending"), ("desc", "descending")] { option value=(order) selected[order == asked.get("order")] { (name) } }
             } }
@@ -159,7 +161,21 @@ fn place_of(key: &Key) -> Option<PlaceText> {
     all.copied().find(|place| place.is_of(key))
 }
 
-/// Every access pattern, with that of functions' own work.
-fn declared() -> impl Iterator<Item = &'static key_schema::layout::Declaration> {
-    PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS)
+/// Every access pattern, and those of the functions' own work, each with the name that its address has: its number, and
+/// what tells it from an earlier one with the same number.
+fn declared() -> impl Iterator<Item = (String, &'static Declaration)> {
+    let all = || PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS);
+    all().enumerate().map(move |(place, pattern)| {
+        let number = pattern.number;
+        match all().take(place).filter(|earlier| earlier.number == number).count() {
+            0 => (number.to_string(), pattern),
+            earlier => (format!("{number}-{}", earlier + 1), pattern),
+        }
+    })
+}
+
+/// A question with a capital letter.
+fn capital(question: &str) -> String {
+    let mut letters = question.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::asked::Asked;
 use super::read::{Found, Reading};
 use super::show::Show;
-use super::{HERE, MOST, Refused, Table, declared, tabs};
+use super::{HERE, MOST, Refused, Table, capital, declared, tabs};
 use crate::console::{Running, Shown, shell};
 use crate::demo;
 
@@ -24,11 +24,11 @@ pub(in crate::console) async fn all(stack: Shown, RawQuery(query): RawQuery) -> 
         }
         (tabs(&stack, &asked, None))
         ul.patterns {
-            @for pattern in declared() {
+            @for (name, pattern) in declared() {
                 li {
-                    h3 { a href={ (HERE) "/patterns/" (pattern.number) } { (pattern.number) } " " (pattern.question) }
+                    h2 { a href={ (HERE) "/patterns/" (name) } { (pattern.number) } " " (capital(pattern.question)) }
                     (keys(pattern))
-                    (form(pattern, &asked, suggestion))
+                    (form(&name, pattern, &asked, suggestion))
                 }
             }
         }
@@ -37,14 +37,14 @@ pub(in crate::console) async fn all(stack: Shown, RawQuery(query): RawQuery) -> 
 }
 
 /// The page of one access pattern. With its parameters, the page has the answer.
-pub(in crate::console) async fn one(stack: Shown, Path(number): Path<String>, RawQuery(query): RawQuery) -> Response {
+pub(in crate::console) async fn one(stack: Shown, Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
     let asked = Asked::of(&query.unwrap_or_default());
-    answer(&stack, &number, &asked).await.unwrap_or_else(Refused::page)
+    answer(&stack, &name, &asked).await.unwrap_or_else(Refused::page)
 }
 
-async fn answer(stack: &Running, number: &str, asked: &Asked) -> Result<Response, Refused> {
-    let pattern = declared().find(|pattern| pattern.number.to_string() == number);
-    let pattern = pattern.ok_or_else(|| Refused::unknown(format!("There is no access pattern {number}.")))?;
+async fn answer(stack: &Running, name: &str, asked: &Asked) -> Result<Response, Refused> {
+    let pattern = declared().find(|(known, _)| known == name);
+    let (_, pattern) = pattern.ok_or_else(|| Refused::unknown(format!("There is no access pattern {name}.")))?;
     let table = asked.table(stack)?;
     let fields = pattern.fields();
     let is_asked = fields.iter().all(|field| field.is_range || !asked.get(field.name).is_empty());
@@ -55,13 +55,13 @@ async fn answer(stack: &Running, number: &str, asked: &Asked) -> Result<Response
     };
     let show = Show { table, index: pattern.place.index, asked };
     let content = html! {
-        h1 { (number) ". " (pattern.question) }
+        h1 { (pattern.number) " " (capital(pattern.question)) }
         (tabs(stack, asked, None))
         (keys(pattern))
-        (form(pattern, asked, given))
+        (form(name, pattern, asked, given))
         @if let Some(found) = &found {
             (show.found(found))
-            (show.next_at(&format!("{HERE}/patterns/{number}"), found))
+            (show.next_at(&format!("{HERE}/patterns/{name}"), found))
         }
     };
     Ok(shell::page(HERE, pattern.question, &content))
@@ -123,9 +123,9 @@ fn keys(pattern: &Declaration) -> Markup {
 }
 
 /// The form of a pattern, with these texts in its fields.
-fn form(pattern: &Declaration, asked: &Asked, text: impl Fn(Field, &str) -> String) -> Markup {
+fn form(name: &str, pattern: &Declaration, asked: &Asked, text: impl Fn(Field, &str) -> String) -> Markup {
     html! {
-        form.row action={ (HERE) "/patterns/" (pattern.number) } {
+        form.row action={ (HERE) "/patterns/" (name) } {
             (asked.hidden("table"))
             @for field in pattern.fields() {
                 @if field.is_range {

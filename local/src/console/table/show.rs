@@ -39,7 +39,7 @@ impl Show<'_> {
         html! {
             div.cost {
                 span { b data-read=(found.read) { (found.read) } (if found.read == 1 { " item" } else { " items" }) " read" }
-                span { b { (found.units) } " read units" }
+                span { b { (found.units) } " read " (if found.units > 1.0 { "units" } else { "unit" }) }
                 span { (sentence(found)) }
                 details { summary { (found.action) " as it was sent" }
                     pre { (serde_json::to_string_pretty(&found.request).unwrap_or_default()) } }
@@ -116,7 +116,8 @@ impl Show<'_> {
             .filter(|(name, _)| !is_key(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let patterns: Vec<_> = declared().filter_map(|pattern| Some((pattern, self.asks(pattern, shown)?))).collect();
+        let patterns: Vec<_> =
+            declared().filter_map(|(name, pattern)| Some((pattern, self.asks(&name, pattern, shown)?))).collect();
         html! {
             dl.pairs {
                 @for key in &shown.stored {
@@ -133,7 +134,7 @@ impl Show<'_> {
     }
 
     /// The address of the pattern with the parameters that find this item.
-    fn asks(&self, pattern: &Declaration, shown: &Shown) -> Option<String> {
+    fn asks(&self, name: &str, pattern: &Declaration, shown: &Shown) -> Option<String> {
         if !pattern.entities.contains(&shown.kind) {
             return None;
         }
@@ -145,7 +146,7 @@ impl Show<'_> {
         let named = fields.map(|field| known.iter().find(|(name, _)| *name == field.name).copied());
         let mut given = named.collect::<Option<Vec<_>>>()?;
         given.insert(0, ("table", self.asked.get("table")));
-        Some(link(&format!("{HERE}/patterns/{}", pattern.number), &given))
+        Some(link(&format!("{HERE}/patterns/{name}"), &given))
     }
 
     /// A partition key, as a link to its collection.

@@ -8,7 +8,7 @@ use key_schema::value::Money;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::HERE;
 use super::asked::link;
@@ -88,7 +88,7 @@ pub(super) fn line(table: &str, kind: &str, item: &Map<String, Value>, known: &[
     };
     attributes.sort_by_key(|(name, _)| rank(name));
     html! {
-        @for (name, value) in attributes.iter().filter(|(name, _)| first.is_empty() || rank(name) < usize::MAX).take(MOST) {
+        @for (name, value) in attributes.iter().filter(|(name, _)| rank(name) < usize::MAX).take(MOST) {
             span { i { (name) } " " @match named_by(kind, name, value) {
                 Some(partition) => a href=(link(HERE, &[("table", table), ("partition", &partition)])) { (shown(name, value)) },
                 None => (shown(name, value)),
@@ -125,6 +125,14 @@ pub(in crate::console) fn shown(name: &str, value: &Value) -> Markup {
                 Some(moment) => return time(moment),
                 None => seconds.to_string(),
             }
+        }
+        // The name of a sum over a currency ends with it.
+        Value::Number(amount)
+            if let Some((_, currency)) = name.split_once(':')
+                && let Ok(money) =
+                    serde_json::from_value::<Money>(json!({ "amount": amount, "currency": currency })) =>
+        {
+            money.written()
         }
         Value::String(text) => match moment(text) {
             Some(moment) => return time(moment),
