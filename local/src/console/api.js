@@ -14,6 +14,7 @@ dark.onchange = follow;
 follow();
 SwaggerUIBundle({
   dom_id: '#swagger', url: '/openapi.json', deepLinking: true, docExpansion: 'list', filter: true, tryItOutEnabled: true,
+  syntaxHighlight: false,
   defaultModelsExpandDepth: 0, displayRequestDuration: true, showExtensions: false, requestInterceptor: signed,
   presets: [SwaggerUIBundle.presets.apis], validatorUrl: null,
 });
