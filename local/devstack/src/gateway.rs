@@ -20,7 +20,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::openid::OpenIdIssuer;
-use crate::pages::{self, Page, TableBrowser};
+use crate::pages::Pages;
 use crate::problem::{PROBLEM_JSON, Reason, answer, gateway_error, problem, unauthorized};
 use crate::sqs::Sqs;
 use crate::template::{Cors, Route, Template};
@@ -58,9 +58,8 @@ pub(crate) struct Gateway {
     /// Functions that a schedule invokes on AWS, by name.
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) openapi: &'static str,
-    pub(crate) table: TableBrowser,
     /// The pages of the program that runs the stack.
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Pages,
     /// What the stack's own commands need.
     pub(crate) connection: Value,
 }
@@ -130,13 +129,10 @@ impl Gateway {
             (&Method::GET, "/_local/events") => {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
-            (&Method::GET, "/_local/table") => self.table.page(head.uri.query().unwrap_or_default()).await,
-            (&Method::GET, "/_local/reference") => pages::reference(self.openapi),
             (&Method::POST, "/_local/redrive") => Self::about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
                 scheduled::invoke(self.scheduled.get(function), &body).await
             }
-            (&Method::GET, path) if let Some(page) = self.page(path) => page.answer(),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
@@ -147,15 +143,9 @@ impl Gateway {
                     }
                     Err(refusal) => refusal,
                 },
-                None if method == Method::GET && path == "/" => pages::index(self.openapi, &self.pages),
-                None => gateway_error(StatusCode::NOT_FOUND, "no route matches"),
+                None => self.pages.answer(Request::from_parts(head, Body::from(body))).await,
             },
         }
-    }
-
-    fn page(&self, path: &str) -> Option<&Page> {
-        let path = path.strip_prefix(LOCAL)?;
-        self.pages.iter().find(|page| page.path == path)
     }
 
     /// The CORS rules for this path. The stack's own routes have none.

@@ -97,13 +97,13 @@ pub mod token;
 pub mod wait;
 
 pub use self::functions::{Endpoints, Functions};
+pub use aws_json::{Refusal, Service};
 pub use browser_guard::refuse_other_hosts;
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;
 pub use forward::forward;
 pub use option_error::OptionError;
-pub use pages::Page;
 pub use sandbox::StartConsumer;
 pub use scratch::Scratch;
 pub use stack::{Options, Stack};

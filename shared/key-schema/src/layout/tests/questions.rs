@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::any::any_entity;
 use super::parts::sample;
-use crate::layout::{Direction, Item, PATTERNS, Question, Reads};
+use crate::layout::{Direction, Field, Item, PATTERNS, Question, Reads, parts};
 
 /// Whether the answer has this entity.
 fn finds(question: &Question, entity: &Item) -> bool {
@@ -39,6 +39,24 @@ proptest! {
             // A closed return has no entry in the list of open ones.
             let is_entered = entity.keys().iter().any(|key| key.index == question.declared.place.index);
             prop_assert_eq!(finds(&question, &entity), is_entered, "{}", question.declared.question);
+        }
+    }
+
+    /// So a person who fills the form of an access pattern sends the request of a function.
+    #[test]
+    fn a_form_asks_what_the_types_ask(entity in any_entity()) {
+        for question in entity.questions() {
+            let (Reads::Range { partition, .. }, place) = (&question.reads, question.declared.place) else { continue };
+            let Some(key) = entity.keys().into_iter().find(|key| key.index == place.index) else { continue };
+            let of_sort = parts(place.sort, &key.sort).unwrap_or_default();
+            let known = [parts(place.partition, partition).expect("its own partition"), of_sort].concat();
+            // Every range of a question of an item is open.
+            let text = |field: Field| match known.iter().find(|(name, _)| *name == field.name && !field.is_range) {
+                Some((_, part)) => [(*part).to_owned(), String::new()],
+                None => Default::default(),
+            };
+            let asked = question.declared.ask(text).map(|asked| asked.reads);
+            prop_assert_eq!(asked, Ok(question.reads.clone()), "{}", question.declared.question);
         }
     }
 
