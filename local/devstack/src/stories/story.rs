@@ -33,7 +33,7 @@ pub struct Summary {
     pub function: Option<String>,
     pub took_ms: Option<f64>,
     /// The number of its calls.
-    pub calls: usize,
+    pub call_count: usize,
     /// The number of invocations that followed.
     pub invocations: usize,
     /// The conditions that did not hold, each with its item.

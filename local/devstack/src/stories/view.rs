@@ -64,7 +64,7 @@ impl Stories {
             status: *status,
             function: node.function.clone(),
             took_ms: node.took.map(millis),
-            calls: node.calls.len() + node.calls_left_out,
+            call_count: node.calls.len() + node.calls_left_out,
             invocations: following.len(),
             refused: refused.collect(),
             units: self.sum(node.read_units, node.write_units),
