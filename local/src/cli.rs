@@ -26,7 +26,8 @@ use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use devstack::{Issuer, OptionError, Options, Stack, Template};
 use indicatif::{ProgressBar, ProgressStyle};
-use local::{OWN_ORIGINS, demo, functions, storefront};
+use local::console::Console;
+use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
 use self::payments::Payments;
@@ -179,9 +180,15 @@ async fn serve(arguments: Serve) -> Result<()> {
     let stop = stop_signal()?;
 
     let (mut provider, search) = (Payments::start(&arguments).await?, Search::start(&arguments).await?);
-    let stack =
-        Stack::start(options(&arguments, &provider, &search)?, functions::start_all).await.map_err(named_as_here)?;
+    let console = Console::new(provider.pretend());
+    let options = Options { pages: console.router(provider.url()), ..options(&arguments, &provider, &search)? };
+    let stack = Stack::start(options, functions::start_all).await.map_err(named_as_here)?;
     provider.send_webhooks_to(&stack);
+    console.show(
+        &stack,
+        vec![("Payments", provider.url().to_owned()), ("Search", search.url().to_owned())],
+        arguments.has_demo(),
+    )?;
     search.build(&stack).await?;
     if arguments.has_demo() {
         demo::create(&stack).await?;
@@ -249,7 +256,6 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
         sqs_endpoint,
         secrets: provider.secrets().into_iter().chain(search.secrets()).collect(),
         issuer,
-        pages: storefront::pages(provider.url()),
         ..options
     })
 }
@@ -287,7 +293,7 @@ fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Searc
         None => tokens(stack, arguments)?,
     };
     Ok(format!(
-        r"Reference, storefront, table, events and queues at {url}/
+        r"Open {url}/ in a browser: shop, API, table, stream, queues, payments
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)

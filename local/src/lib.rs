@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod audit;
+pub mod console;
 pub mod demo;
 pub mod functions;
 pub mod history;
@@ -14,7 +15,7 @@ pub mod pretend_search;
 pub mod reindex;
 pub mod replay;
 mod scan;
-pub mod storefront;
+mod storefront;
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@
 mod act;
 mod api;
 mod ledger;
-mod page;
+pub(crate) mod page;
 mod refused;
 mod webhook;
 
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
+use maud::Markup;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -61,6 +62,26 @@ pub struct PretendProvider {
     /// The events to send, until [`PretendProvider::send_webhooks_to`] says where to.
     unsent: Option<mpsc::UnboundedReceiver<Value>>,
     tasks: Vec<JoinHandle<()>>,
+}
+
+/// What a person sees of the provider, and can do there.
+#[derive(Clone)]
+pub(crate) struct Dashboard {
+    pub(crate) url: String,
+    shared: Arc<Shared>,
+}
+
+impl Dashboard {
+    /// What the provider has recorded, with forms for each act.
+    pub(crate) fn content(&self) -> Markup {
+        page::of(&self.url, &self.shared.ledger())
+    }
+
+    /// Lets an act happen, with the fields of a form. The error says why it does not.
+    pub(crate) fn happen(&self, act: String, form: &[u8]) -> Result<(), String> {
+        let refused = |error: serde_json::Error| error.to_string();
+        self.shared.happen(act::read(act, form).map_err(refused)?).map(drop).map_err(|refused| refused.message)
+    }
 }
 
 /// The parts that requests and webhooks share.
@@ -121,7 +142,7 @@ impl PretendProvider {
         }
         let file = file.map(Path::to_owned);
         let shared = Arc::new(Shared { keys, ledger: Mutex::new(ledger), file, events });
-        let router = devstack::refuse_other_hosts(api::router(Arc::clone(&shared), url.clone()));
+        let router = devstack::refuse_other_hosts(api::router(Arc::clone(&shared)));
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
                 tracing::error!("the pretend payment provider stopped: {error}");
@@ -140,6 +161,11 @@ impl PretendProvider {
     /// The base URL.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The provider's dashboard.
+    pub(crate) fn dashboard(&self) -> Dashboard {
+        Dashboard { url: self.url.clone(), shared: Arc::clone(&self.shared) }
     }
 
     /// Replaces what the provider has recorded.

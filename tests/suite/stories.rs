@@ -62,7 +62,8 @@ async fn a_story_has_the_calls_of_its_request_and_no_others_however_many_run_at_
     for (request, (story, reply)) in stories.iter().zip(&replies).enumerate() {
         assert_eq!(story.summary.status, Some(reply.status));
         assert_eq!(story.summary.function.as_deref(), Some(["PlaceOrder", "GetCustomer"][request % 2]));
-        let of = |text: &str, number| ["person", "thing"].iter().any(|name| text.contains(&format!("{name}-{number:03}")));
+        let of =
+            |text: &str, number| ["person", "thing"].iter().any(|name| text.contains(&format!("{name}-{number:03}")));
         let is_mine = |text: &str| of(text, request / 2);
         let texts: Vec<_> = story.work.calls.iter().map(|call| serde_json::to_string(call).expect("JSON")).collect();
         for text in &texts {

@@ -13,7 +13,7 @@ pub(crate) const NO_FUNCTION: &str = "local";
 
 /// One service at one base URL.
 #[derive(Clone)]
-pub(crate) struct Service {
+pub struct Service {
     client: reqwest::Client,
     url: String,
     /// The access key that signs the calls.
@@ -24,12 +24,18 @@ pub(crate) struct Service {
 
 impl Service {
     /// The `DynamoDB` at this base URL.
-    pub(crate) fn dynamodb(url: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// There is no HTTP client on this machine.
+    pub fn dynamodb(url: &str) -> Result<Self> {
         Self::new(url, "DynamoDB", "DynamoDB_20120810")
     }
 
     /// The streams of the `DynamoDB` at this base URL.
-    pub(crate) fn dynamodb_streams(url: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// As those of [`dynamodb`](Self::dynamodb).
+    pub fn dynamodb_streams(url: &str) -> Result<Self> {
         Ok(Self { target: "DynamoDBStreams_20120810", ..Self::dynamodb(url)? })
     }
 
@@ -52,7 +58,10 @@ impl Service {
     }
 
     /// Calls an action. A refusal is a value; an error means that the service cannot be reached.
-    pub(crate) async fn call(&self, action: &str, request: &Value) -> Result<Result<Value, Refusal>> {
+    ///
+    /// # Errors
+    /// The service cannot be reached.
+    pub async fn call(&self, action: &str, request: &Value) -> Result<Result<Value, Refusal>> {
         let unreachable = || format!("no {} answers at {}", self.name, self.url);
         let scope = self.name.to_lowercase();
         let response = self
@@ -76,7 +85,10 @@ impl Service {
     }
 
     /// Calls an action, and turns a refusal into an error.
-    pub(crate) async fn succeed(&self, action: &str, request: &Value) -> Result<Value> {
+    ///
+    /// # Errors
+    /// The service cannot be reached, or refuses the call.
+    pub async fn succeed(&self, action: &str, request: &Value) -> Result<Value> {
         self.call(action, request).await?.map_err(|refusal| refusal.into_error(action))
     }
 }
@@ -96,15 +108,16 @@ pub(crate) fn local_client() -> Result<reqwest::Client> {
 
 /// A service's refusal of a call.
 #[derive(Debug)]
-pub(crate) struct Refusal(pub(crate) Value);
+pub struct Refusal(pub(crate) Value);
 
 impl Refusal {
     /// Whether its exception has this name, for example `ResourceInUseException`.
-    pub(crate) fn is(&self, kind: &str) -> bool {
+    pub fn is(&self, kind: &str) -> bool {
         self.0["__type"].as_str().is_some_and(|name| name.ends_with(kind))
     }
 
-    pub(crate) fn into_error(self, action: &str) -> anyhow::Error {
+    /// The refusal of this action as an error.
+    pub fn into_error(self, action: &str) -> anyhow::Error {
         let Self(body) = self;
         let message = body["message"].as_str().or(body["Message"].as_str()).unwrap_or("no reason given");
         anyhow!("{action} was refused: {message}")

@@ -20,7 +20,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::openid::OpenIdIssuer;
-use crate::pages::{self, Page, TableBrowser};
+use crate::pages::Pages;
 use crate::problem::{PROBLEM_JSON, Reason, answer, gateway_error, problem, unauthorized};
 use crate::sqs::Sqs;
 use crate::stories::{Invocation, Stories};
@@ -60,9 +60,8 @@ pub(crate) struct Gateway {
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) stories: Arc<Stories>,
     pub(crate) openapi: &'static str,
-    pub(crate) table: TableBrowser,
     /// The pages of the program that runs the stack.
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Pages,
     /// What the stack's own commands need.
     pub(crate) connection: Value,
 }
@@ -132,8 +131,6 @@ impl Gateway {
             (&Method::GET, "/_local/events") => {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
-            (&Method::GET, "/_local/table") => self.table.page(head.uri.query().unwrap_or_default()).await,
-            (&Method::GET, "/_local/reference") => pages::reference(self.openapi),
             (&Method::POST, "/_local/redrive") => Self::about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
                 let invocation = self.stories.request(request_id, "POST", path, function);
@@ -144,7 +141,6 @@ impl Gateway {
             (&Method::GET, path) if let Some(path) = path.strip_prefix("/_local/requests") => {
                 requests::get(&self.stories, path)
             }
-            (&Method::GET, path) if let Some(page) = self.page(path) => page.answer(),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => {
@@ -161,15 +157,9 @@ impl Gateway {
                     story.answered(answer.status().as_u16());
                     answer
                 }
-                None if method == Method::GET && path == "/" => pages::index(self.openapi, &self.pages),
-                None => gateway_error(StatusCode::NOT_FOUND, "no route matches"),
+                None => self.pages.answer(Request::from_parts(head, Body::from(body))).await,
             },
         }
-    }
-
-    fn page(&self, path: &str) -> Option<&Page> {
-        let path = path.strip_prefix(LOCAL)?;
-        self.pages.iter().find(|page| page.path == path)
     }
 
     /// The CORS rules for this path. The stack's own routes have none.

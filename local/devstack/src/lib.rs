@@ -101,6 +101,7 @@ pub mod token;
 pub mod wait;
 
 pub use self::functions::{Endpoints, Functions};
+pub use aws_json::{Refusal, Service};
 pub use browser_guard::refuse_other_hosts;
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
@@ -108,7 +109,6 @@ pub use environments::{environments, pooled};
 pub use fault_proxy::FaultProxy;
 pub use forward::forward;
 pub use option_error::OptionError;
-pub use pages::Page;
 pub use sandbox::StartConsumer;
 pub use scratch::Scratch;
 pub use stack::{Options, Stack};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use axum::Router;
 use dynoxide::Database;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -25,8 +26,7 @@ use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::openid::OpenIdIssuer;
 use crate::option_error::OptionError;
-use crate::pages::Page;
-use crate::pages::TableBrowser;
+use crate::pages::Pages;
 use crate::private_file;
 use crate::queue::Queues;
 use crate::s3::Buckets;
@@ -68,10 +68,12 @@ pub struct Options {
     /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, the [`Guard`]
     /// remembers its rulings, and the [`Bus`] all events.
     pub inject_faults: bool,
-    /// Body of `GET /openapi.json`. `GET /` shows it as a page.
+    /// Body of `GET /openapi.json`.
     pub openapi: &'static str,
-    /// Pages below `/_local/` beside the stack's own.
-    pub pages: Vec<Page>,
+    /// The program's pages: they answer what no route of the template and none of the stack's own answers, such as `/`.
+    /// Browsers are guarded as they are on the stack's own routes, and a page runs and loads nothing from elsewhere
+    /// unless its own `Content-Security-Policy` allows more.
+    pub pages: Router,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
     /// Whether the stack remembers what its newest requests did.
@@ -96,7 +98,7 @@ impl Options {
             secrets: BTreeMap::new(),
             inject_faults: false,
             openapi: "{}",
-            pages: Vec::new(),
+            pages: Router::new(),
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
             stories: true,
             prices: None,
@@ -243,8 +245,7 @@ impl Stack {
             scheduled,
             stories: Arc::clone(&stories),
             openapi: options.openapi,
-            pages: options.pages,
-            table: TableBrowser::new(&database_url, &template)?,
+            pages: Pages::new(options.pages),
             connection: connection(&dynamodb_url, &endpoints, &template),
         });
 

@@ -58,6 +58,14 @@ impl Payments {
         }
     }
 
+    /// The provider, if it is the pretend one.
+    pub(super) fn pretend(&self) -> Option<&PretendProvider> {
+        match self {
+            Self::Pretend { provider, .. } => Some(provider),
+            Self::Other { .. } => None,
+        }
+    }
+
     /// The secret that the functions read.
     pub(super) fn secrets(&self) -> BTreeMap<String, String> {
         let (Self::Pretend { keys, .. } | Self::Other { keys, .. }) = self;
@@ -76,7 +84,7 @@ impl fmt::Display for Payments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pretend { provider, .. } => {
-                write!(f, "Pretend payment provider at {}/ (no money moves)", provider.url())
+                write!(f, "Pretend payment provider at {} (no money moves)", provider.url())
             }
             Self::Other { url, .. } => write!(f, "Payment provider at {url}: let it report to /payment-events"),
         }

@@ -65,7 +65,7 @@ impl Search {
         Ok(())
     }
 
-    fn url(&self) -> &str {
+    pub(super) fn url(&self) -> &str {
         match self {
             Self::Pretend { server, .. } => server.url(),
             Self::Other { url, .. } => url,

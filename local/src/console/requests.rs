@@ -68,7 +68,8 @@ fn told(summary: &Summary) -> String {
 }
 
 fn row(summary: &Summary) -> Markup {
-    let Summary { id, method, path, status, function, took_ms, call_count, units, units_of_what_followed, .. } = summary;
+    let Summary { id, method, path, status, function, took_ms, call_count, units, units_of_what_followed, .. } =
+        summary;
     html! {
         tr id={ "r-" (id) } data-told=(told(summary)) {
             th scope="row" { a href={ (HERE) "/" (id) } { (method) " " (path) } }

@@ -4,7 +4,9 @@
 use axum::http::Method;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::api::fields;
 use super::ledger::{DisputeStatus, Form};
 use super::refused::Refused;
 
@@ -210,4 +212,25 @@ impl Switches {
         let at = self.next.iter().position(is_for)?;
         Some(self.next.remove(at).1)
     }
+}
+
+/// The act of this name, with fields in JSON or in a form.
+pub(super) fn read(act: String, body: &[u8]) -> Result<Act, serde_json::Error> {
+    let mut read: Map<String, Value> = if body.starts_with(b"{") {
+        serde_json::from_slice(body)?
+    } else {
+        // A form has texts alone. An amount is a number, and the rest has no number.
+        let named = fields([body]).into_iter().filter(|(_, text)| !text.is_empty());
+        let typed = named.map(|(name, text)| {
+            let value = match (&*name, text.parse::<i64>()) {
+                ("amount", Ok(amount)) => amount.into(),
+                _ if text == "true" => true.into(),
+                _ => text.into(),
+            };
+            (name, value)
+        });
+        typed.collect()
+    };
+    read.insert("act".to_owned(), act.into());
+    serde_json::from_value(read.into())
 }

@@ -7,16 +7,16 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use futures_util::stream;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::act::{Act, Answer, Call};
+use super::act::{self, Act, Answer, Call};
 use super::ledger::{Form, Kept};
 use super::refused::Refused;
-use super::{Ledger, Shared, page};
+use super::{Ledger, Shared};
 
 /// The time that a slow answer takes, in seconds.
 const SLOW_SECONDS: u32 = 2;
@@ -24,21 +24,8 @@ const SLOW_SECONDS: u32 = 2;
 /// The time after which a refund fails that succeeded at first.
 const REFUND_FAILS_AFTER: Duration = Duration::from_secs(2);
 
-#[derive(Clone)]
-struct Served {
-    shared: Arc<Shared>,
-    url: String,
-}
-
-pub(super) fn router(shared: Arc<Shared>, url: String) -> Router {
-    Router::new()
-        .route(
-            "/",
-            get(|State(served): State<Served>| async move { Html(page::of(&served.url, &served.shared.ledger())) }),
-        )
-        .route("/_pretend/{act}", post(happen))
-        .fallback(serve)
-        .with_state(Served { shared, url })
+pub(super) fn router(shared: Arc<Shared>) -> Router {
+    Router::new().route("/_pretend/{act}", post(happen)).fallback(serve).with_state(shared)
 }
 
 struct Request<'a> {
@@ -54,7 +41,7 @@ struct Request<'a> {
 }
 
 async fn serve(
-    State(Served { shared, .. }): State<Served>,
+    State(shared): State<Arc<Shared>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -139,46 +126,28 @@ fn is_allowed(shared: &Shared, ledger: &Ledger, request: &Request<'_>) -> bool {
     request.token == shared.keys.api_key || has_secret && request.call == Call::ConfirmIntent
 }
 
-/// Lets an act happen that no request of the shop causes, with fields in JSON or in a form. A browser gets the page again.
+/// Lets an act happen that no request of the shop causes, with fields in JSON or in a form.
 async fn happen(
-    State(Served { shared, .. }): State<Served>,
+    State(shared): State<Arc<Shared>>,
     Path(act): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    // The page itself sends its forms. Pages of other origins must not.
-    if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin") {
+    // The console has forms for people. No page may come here.
+    if headers.contains_key("sec-fetch-site") {
         return refusal(&Refused::unauthorized());
     }
-    let read: Result<Map<String, Value>, _> = if body.starts_with(b"{") {
-        serde_json::from_slice(&body)
-    } else {
-        // A form has texts alone. An amount is a number, and the rest has no number.
-        let named = fields([&*body]).into_iter().filter(|(_, text)| !text.is_empty());
-        let typed = named.map(|(name, text)| {
-            let value = match (&*name, text.parse::<i64>()) {
-                ("amount", Ok(amount)) => amount.into(),
-                _ if text == "true" => true.into(),
-                _ => text.into(),
-            };
-            (name, value)
-        });
-        Ok(typed.collect())
-    };
-    let act = read.and_then(|mut fields| {
-        fields.insert("act".to_owned(), act.into());
-        serde_json::from_value(fields.into())
-    });
-    let is_browser = headers.get(header::ACCEPT).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    match act.map_err(|error| Refused::malformed(error.to_string())).and_then(|act| shared.happen(act)) {
-        Ok(_) if is_browser => Redirect::to("/").into_response(),
+    match act::read(act, &body)
+        .map_err(|error| Refused::malformed(error.to_string()))
+        .and_then(|act| shared.happen(act))
+    {
         Ok(body) => reply(200, body),
         Err(refused) => refusal(&refused),
     }
 }
 
 /// The fields of a form and a query. A field that is repeated, such as `expand[]`, has its values with commas between them.
-fn fields<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Form {
+pub(super) fn fields<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Form {
     let mut fields = Form::new();
     for (name, value) in texts.into_iter().flat_map(form_urlencoded::parse) {
         let known = fields.entry(name.into_owned()).or_default();

@@ -112,7 +112,7 @@ fn names_of_others(relations: &[Relation], entity: &str) -> Vec<&'static str> {
 }
 
 fn pattern(declared: &Declaration) -> Vec<String> {
-    let Declaration { number, question, place, entities, consistency, direction, bound } = *declared;
+    let Declaration { number, question, place, entities, consistency, direction, bound, .. } = *declared;
     vec![
         number.to_string(),
         question.to_owned(),

@@ -59,7 +59,7 @@
 //! - [`items!`], [`collection!`], [`Stored`]: the entities.
 //! - [`page`], [`cursor`]: a page of a list, and a client's position in the list. [`in_shards`]: a list of many partitions.
 //! - [`access`]: a function's requests to the table, from which its role follows.
-//! - [`charts`]: all declarations as Markdown.
+//! - [`charts`]: all declarations as Markdown. [`Declaration::fields`] and [`Declaration::ask`]: a pattern as a form.
 //!
 //! The crate has no AWS client, no async and no clock.
 
@@ -69,6 +69,7 @@ pub mod access;
 pub mod charts;
 pub mod cursor;
 mod entity;
+mod form;
 pub mod page;
 mod pattern;
 mod place;
@@ -78,9 +79,10 @@ mod shards;
 mod template;
 
 pub use entity::{Entity, Kinds, Stored};
-pub use pattern::{Bound, Choose, Consistency, Declaration, Direction, Pattern, Query};
+pub use form::{Field, NoPart};
+pub use pattern::{Bound, Choose, Chosen, Consistency, Declaration, Direction, Pattern, Query};
 pub use place::{Index, Key, Place, PlaceText};
 pub use question::{Question, Reads};
 pub use range::SortRange;
 pub use shards::{in_shards, share_of_page};
-pub use template::{Given, KeyPart, Parameter, Parts, Template, Values, spells};
+pub use template::{Given, KeyPart, Parameter, Parts, Template, Values, parts, spells};

@@ -25,45 +25,79 @@ impl<Parameters, Item> Copy for Pattern<Parameters, Item> {}
 
 /// Parameters that choose sort keys in one partition of a place with these keys: all of the partition key's parts, or one
 /// or two of them and then the first part of the sort key or a range of it.
-pub trait Choose<Partition, Sort> {}
+pub trait Choose<Partition, Sort> {
+    /// What the parameters give of the sort key.
+    const CHOSEN: Chosen;
+}
 
-impl<Partition, Sort> Choose<Partition, Sort> for Partition {}
+impl<Partition, Sort> Choose<Partition, Sort> for Partition {
+    const CHOSEN: Chosen = Chosen::Nothing;
+}
 
-impl<A: KeyPart, X: Parameter<Part = Sort::First>, Sort: Parts> Choose<A, Sort> for (A, X) {}
+impl<A: KeyPart, X: Parameter<Part = Sort::First>, Sort: Parts> Choose<A, Sort> for (A, X) {
+    const CHOSEN: Chosen = Chosen::of::<X>();
+}
 
-impl<A: KeyPart, B: KeyPart, X: Parameter<Part = Sort::First>, Sort: Parts> Choose<(A, B), Sort> for (A, B, X) {}
+impl<A: KeyPart, B: KeyPart, X: Parameter<Part = Sort::First>, Sort: Parts> Choose<(A, B), Sort> for (A, B, X) {
+    const CHOSEN: Chosen = Chosen::of::<X>();
+}
+
+/// What the parameters of a pattern give of the sort key, after the whole partition key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Nothing.
+    Nothing,
+    /// Its first part.
+    Part,
+    /// A range of its first part.
+    Range,
+}
+
+impl Chosen {
+    const fn of<X: Parameter>() -> Self {
+        if X::IS_RANGE { Self::Range } else { Self::Part }
+    }
+}
 
 /// The patterns of a place. Reads of the table are strongly consistent, unless the pattern is
 /// [`eventual`](Pattern::eventual). Those of an index never are.
 impl<Partition: Parts, Sort: Parts> Place<Partition, Sort> {
     /// At most one item. If the sort key repeats the partition key, that is the item which the partition is named after.
     pub const fn one<P: Choose<Partition, Sort>, T: Kinds>(self, number: u8, question: &'static str) -> Pattern<P, T> {
-        pattern(number, question, self.text(), Bound::One)
+        pattern(number, question, self.text(), Bound::One, P::CHOSEN)
     }
 
     /// The items of this place in a partition, page by page.
     pub const fn list<P: Choose<Partition, Sort>, T: Kinds>(self, number: u8, question: &'static str) -> Pattern<P, T> {
-        pattern(number, question, self.text(), Bound::Page)
+        pattern(number, question, self.text(), Bound::Page, P::CHOSEN)
     }
 
     /// All items of a partition, of this kind and of the others that are kept there.
     pub const fn collection<T: Kinds>(self, number: u8, question: &'static str, bound: Bound) -> Pattern<Partition, T> {
-        pattern(number, question, PlaceText { sort: "", ..self.text() }, bound)
+        pattern(number, question, PlaceText { sort: "", ..self.text() }, bound, Chosen::Nothing)
     }
 
     /// Items that are read by their keys, at most this number. It is no Query.
     pub const fn batch<T: Kinds>(self, number: u8, question: &'static str, most: u16) -> Declaration {
-        pattern::<Partition, T>(number, question, self.text(), Bound::AtMost(most)).eventual().declared
+        let pattern = pattern::<Partition, T>(number, question, self.text(), Bound::AtMost(most), Chosen::Nothing);
+        Declaration { is_batch: true, ..pattern.eventual().declared }
     }
 }
 
-const fn pattern<P, T: Kinds>(number: u8, question: &'static str, place: PlaceText, bound: Bound) -> Pattern<P, T> {
+const fn pattern<P, T: Kinds>(
+    number: u8,
+    question: &'static str,
+    place: PlaceText,
+    bound: Bound,
+    chosen: Chosen,
+) -> Pattern<P, T> {
     let consistency = match place.index {
         Index::Table => Consistency::Strong,
         Index::Gsi1 | Index::Gsi2 => Consistency::Eventual,
     };
     let (entities, direction) = (T::KINDS, Direction::Ascending);
-    let declared = Declaration { number, question, place, entities, consistency, direction, bound };
+    let declared =
+        Declaration { number, question, place, chosen, is_batch: false, entities, consistency, direction, bound };
     Pattern { declared, types: PhantomData }
 }
 
@@ -89,34 +123,8 @@ impl<Parameters, Item> Pattern<Parameters, Item> {
     /// exactly half-open. A sort key that ends with the part of the range would include its end. A range without a start or an
     /// end is still bounded, so that it contains only keys with such a part.
     pub fn ask(&self, parameters: impl Values<Parameters>) -> Query<Item> {
-        let Declaration { place, bound, .. } = self.declared;
-        let (mut partition, mut sort) = (Spelling::new(place.partition), Spelling::new(place.sort));
-        let mut between = None;
-        parameters.each(&mut |given| match given {
-            Given::Part(part) if !partition.is_complete() => partition.add(part),
-            Given::Part(part) => sort.add(part),
-            Given::Between([from, to]) => {
-                let end = |part: Option<&dyn KeyPart>, open: &str| {
-                    let mut end = sort.clone();
-                    match part {
-                        Some(part) => end.add(part),
-                        None => end.key.push_str(open),
-                    }
-                    end.key
-                };
-                let (low, high) = (end(from, SortRange::FIRST), end(to, SortRange::AFTER_DIGITS));
-                between = Some(SortRange::Between { low, high });
-            }
-        });
-        let range = match between {
-            Some(between) => between,
-            None if sort.is_complete() && !sort.key.is_empty() => SortRange::Exactly(sort.key),
-            None if bound == Bound::One && place.sort == place.partition => SortRange::Exactly(partition.key.clone()),
-            // DynamoDB refuses an empty string in a key condition.
-            None if sort.key.is_empty() => SortRange::Whole,
-            None => SortRange::BeginsWith(sort.key),
-        };
-        Query { declared: self.declared, partition: partition.key, range, item: PhantomData }
+        let (partition, range) = self.declared.keys(|take| parameters.each(take));
+        Query { declared: self.declared, partition, range, item: PhantomData }
     }
 }
 
@@ -149,6 +157,10 @@ pub struct Declaration {
     /// The place of the items. If a pattern reads several kinds of items, the place of the first kind. The sort key is
     /// empty if the pattern reads whole partitions.
     pub place: PlaceText,
+    /// What the parameters give of the sort key.
+    pub chosen: Chosen,
+    /// Whether the items are read by their keys instead of a Query.
+    pub is_batch: bool,
     /// The kinds of items in the answer.
     pub entities: &'static [&'static str],
     /// The consistency of the read.
@@ -157,6 +169,40 @@ pub struct Declaration {
     pub direction: Direction,
     /// The bound on the number of items.
     pub bound: Bound,
+}
+
+impl Declaration {
+    /// The partition key and the sort keys that a Query reads, for these parameters.
+    pub(crate) fn keys(&self, each: impl FnOnce(&mut dyn FnMut(Given<'_>))) -> (String, SortRange) {
+        let Self { place, bound, .. } = *self;
+        let (mut partition, mut sort) = (Spelling::new(place.partition), Spelling::new(place.sort));
+        let mut between = None;
+        each(&mut |given| match given {
+            Given::Part(part) if !partition.is_complete() => partition.add(part),
+            Given::Part(part) => sort.add(part),
+            Given::Between([from, to]) => {
+                let end = |part: Option<&dyn KeyPart>, open: &str| {
+                    let mut end = sort.clone();
+                    match part {
+                        Some(part) => end.add(part),
+                        None => end.key.push_str(open),
+                    }
+                    end.key
+                };
+                let (low, high) = (end(from, SortRange::FIRST), end(to, SortRange::AFTER_DIGITS));
+                between = Some(SortRange::Between { low, high });
+            }
+        });
+        let range = match between {
+            Some(between) => between,
+            None if sort.is_complete() && !sort.key.is_empty() => SortRange::Exactly(sort.key),
+            None if bound == Bound::One && place.sort == place.partition => SortRange::Exactly(partition.key.clone()),
+            // DynamoDB refuses an empty string in a key condition.
+            None if sort.key.is_empty() => SortRange::Whole,
+            None => SortRange::BeginsWith(sort.key),
+        };
+        (partition.key, range)
+    }
 }
 
 /// The consistency of a read.

@@ -38,6 +38,16 @@ impl SortRange {
         }
     }
 
+    /// The condition of a Query on the sort key `#sort`, with the values that it names. Empty: there is none.
+    pub fn condition(&self) -> (&'static str, Vec<(&'static str, &str)>) {
+        match self {
+            Self::Whole => ("", vec![]),
+            Self::Exactly(key) => ("#sort = :key", vec![(":key", key)]),
+            Self::BeginsWith(prefix) => ("begins_with(#sort, :prefix)", vec![(":prefix", prefix)]),
+            Self::Between { low, high } => ("#sort BETWEEN :low AND :high", vec![(":low", low), (":high", high)]),
+        }
+    }
+
     /// Whether no key can be in the range. DynamoDB refuses such a range instead of returning no items.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Between { low, high } if low > high)

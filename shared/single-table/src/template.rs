@@ -23,6 +23,9 @@ pub trait Parameter {
     /// The part that the parameter gives, or of which it gives a range.
     type Part: KeyPart;
 
+    /// Whether the parameter gives a range.
+    const IS_RANGE: bool = false;
+
     /// The part or the range.
     fn given(&self) -> Given<'_>;
 }
@@ -140,16 +143,27 @@ impl Spelling {
 
 /// Whether some parts fill this template to this key.
 pub fn spells(template: &str, key: &str) -> bool {
-    let Some((literal, rest)) = template.split_once('{') else { return template == key };
+    parts(template, key).is_some()
+}
+
+/// The parts that fill this template to this key, each after the name of its placeholder. A shard that is left out is `0`.
+pub fn parts<'a>(template: &'a str, key: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let Some((literal, rest)) = template.split_once('{') else { return (template == key).then(Vec::new) };
     let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
-    let of_part = |key: &str| {
-        let (part, key) = key.split_at(key.find('#').unwrap_or(key.len()));
-        !part.is_empty() && spells(rest, key)
+    let with = |name, part, key| {
+        let mut parts = parts(rest, key)?;
+        parts.insert(0, (name, part));
+        Some(parts)
     };
-    key.strip_prefix(literal).is_some_and(|key| match name.strip_prefix('#') {
-        None => of_part(key),
-        Some(_) => spells(rest, key) || key.strip_prefix('#').is_some_and(of_part),
-    })
+    let of_part = |name: &'a str, key: &'a str| {
+        let (part, key) = key.split_at(key.find('#').unwrap_or(key.len()));
+        if part.is_empty() { None } else { with(name, part, key) }
+    };
+    let key = key.strip_prefix(literal)?;
+    match name.strip_prefix('#') {
+        None => of_part(name, key),
+        Some(name) => with(name, "0", key).or_else(|| of_part(name, key.strip_prefix('#')?)),
+    }
 }
 
 /// The types of a template's parts: none, the only one, or a tuple.
@@ -214,12 +228,14 @@ mod tests {
     fn shard_0_is_not_in_the_key_of_a_template_that_leaves_it_out() {
         const LEFT_OUT: Template<(u8, u8)> = Template::new("p#{cell}{#shard}");
         const SPELLED: Template<(u8, u8)> = Template::new("p#{cell}#{shard}");
-        for (parts, left_out, spelled) in
+        for (values, left_out, spelled) in
             [((0, 0), "p#0", "p#0#0"), ((7, 1), "p#7#1", "p#7#1"), ((7, 10), "p#7#10", "p#7#10")]
         {
-            let (cell, shard) = parts;
+            let (cell, shard) = values;
             assert_eq!([LEFT_OUT, SPELLED].map(|it| it.fill((&cell, &shard))), [left_out, spelled]);
-            assert!(spells(LEFT_OUT.text(), left_out) && spells(SPELLED.text(), spelled));
+            let (cell, shard) = (cell.to_string(), shard.to_string());
+            let named = Some(vec![("cell", &*cell), ("shard", &*shard)]);
+            assert_eq!((parts(LEFT_OUT.text(), left_out), parts(SPELLED.text(), spelled)), (named.clone(), named));
         }
         for other in ["p#", "p##1", "p#7#", "p#7#1#2"] {
             assert!(!spells(LEFT_OUT.text(), other), "{other}");

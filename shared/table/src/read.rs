@@ -162,22 +162,17 @@ impl Reader {
             .scan_index_forward(declared.direction == Direction::Ascending)
             .set_limit(limit.map(i32::from))
             .set_return_consumed_capacity(self.report());
-        let (condition, values) = match range {
-            SortRange::Whole => ("", vec![]),
-            SortRange::Exactly(key) => (" AND #sort = :key", vec![(":key", key)]),
-            SortRange::BeginsWith(prefix) => (" AND begins_with(#sort, :prefix)", vec![(":prefix", prefix)]),
-            SortRange::Between { low, high } => {
-                (" AND #sort BETWEEN :low AND :high", vec![(":low", low), (":high", high)])
-            }
-        };
-        if !condition.is_empty() {
+        let (of_sort, values) = range.condition();
+        let mut condition = "#partition = :partition".to_owned();
+        if !of_sort.is_empty() {
+            condition = format!("{condition} AND {of_sort}");
             query = query.expression_attribute_names("#sort", sort);
         }
         for (name, value) in values {
-            query = query.expression_attribute_values(name, AttributeValue::S(value));
+            query = query.expression_attribute_values(name, AttributeValue::S(value.to_owned()));
         }
 
-        let answer = query.key_condition_expression(format!("#partition = :partition{condition}")).send().await?;
+        let answer = query.key_condition_expression(condition).send().await?;
         self.measure(answer.consumed_capacity.as_slice());
         let position = match answer.last_evaluated_key.and_then(|mut key| key.remove(sort)) {
             Some(AttributeValue::S(position)) => Some(position),

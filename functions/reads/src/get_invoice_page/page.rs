@@ -3,7 +3,6 @@
 //! Each amount is an element `data`, whose value is the amount in minor units.
 
 use http_api::Html;
-use iso_currency::Currency as IsoCurrency;
 use key_schema::entity::{Address, Balance, CardPayment, OrderStatus, Payment, PaymentState, WholeOrder};
 use key_schema::value::Money;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -177,19 +176,5 @@ fn minor(amount: i64, like: Money) -> Markup {
 }
 
 fn money(amount: Money) -> Markup {
-    html! { data value=(amount.amount()) { (written(amount)) } }
-}
-
-/// The amount in its currency's major unit, such as `19.99 EUR`. If ISO 4217 knows no minor unit of the currency, the
-/// amount stays in minor units, and says so.
-fn written(amount: Money) -> String {
-    let (number, currency) = (amount.amount(), amount.currency().to_string());
-    match IsoCurrency::from_code(&currency).and_then(IsoCurrency::exponent) {
-        None => amount.to_string(),
-        Some(0) => format!("{number} {currency}"),
-        Some(decimals) => {
-            let (unit, width) = (10_i64.pow(decimals.into()), usize::from(decimals));
-            format!("{}.{:0width$} {currency}", number / unit, number % unit)
-        }
-    }
+    html! { data value=(amount.amount()) { (amount.written()) } }
 }

@@ -46,7 +46,7 @@ async fn a_page_of_another_origin_is_allowed_nothing() {
         (Method::GET, "/mine", "https://evil.example", 401),
         // The stack's own routes are closed to every other origin.
         (Method::OPTIONS, "/_local/token", "http://localhost:5173", 403),
-        (Method::GET, "/_local/table", "http://localhost:5173", 403),
+        (Method::GET, "/_local/queues", "http://localhost:5173", 403),
     ] {
         let request = bench.client.request(method.clone(), format!("{url}{path}")).header("origin", origin);
         let answer = request.header("access-control-request-method", "POST").send().await.unwrap();

@@ -202,7 +202,8 @@ impl Stories {
         let Some(number) = number else { return };
         self.change(|inside| {
             if let Some(node) = inside.nodes.get_mut(&number) {
-                node.environment = Caller::of(access_key).environment;
+                let Caller { function, environment } = Caller::of(access_key);
+                (node.function, node.environment) = (Some(function.to_owned()), environment);
             }
             inside.environments.insert(Arc::clone(access_key), number);
         });

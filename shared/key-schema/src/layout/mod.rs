@@ -68,8 +68,8 @@ pub use taxes::TAXES_OF_SHOP;
 pub use view::{InViews, VIEWS_OF_PRODUCT};
 
 pub use single_table::{
-    Bound, Consistency, Declaration, Direction, Index, Key, Pattern, Place, PlaceText, Query, Question, Reads,
-    SortRange, Stored, Template, in_shards, share_of_page, spells,
+    Bound, Chosen, Consistency, Declaration, Direction, Field, Index, Key, Pattern, Place, PlaceText, Query, Question,
+    Reads, SortRange, Stored, Template, in_shards, parts, share_of_page, spells,
 };
 
 use crate::entity::Invoice;

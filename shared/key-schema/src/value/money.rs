@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use iso_currency::Currency as IsoCurrency;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -131,6 +132,22 @@ impl Money {
     /// The smaller of the two amounts; `None` if the currencies differ.
     pub fn checked_min(self, other: Self) -> Option<Self> {
         (self.currency == other.currency).then_some(if self.amount <= other.amount { self } else { other })
+    }
+}
+
+impl Money {
+    /// The amount in its currency's major unit, such as `19.99 EUR`. If ISO 4217 knows no minor unit of the currency, the
+    /// amount stays in minor units, and says so.
+    pub fn written(self) -> String {
+        let (number, currency) = (self.amount, self.currency.to_string());
+        match IsoCurrency::from_code(&currency).and_then(IsoCurrency::exponent) {
+            None => self.to_string(),
+            Some(0) => format!("{number} {currency}"),
+            Some(decimals) => {
+                let (unit, width) = (10_i64.pow(decimals.into()), usize::from(decimals));
+                format!("{}.{:0width$} {currency}", number / unit, number % unit)
+            }
+        }
     }
 }
 

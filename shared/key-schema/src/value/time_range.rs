@@ -81,6 +81,8 @@ impl TimeRange {
 impl Parameter for TimeRange {
     type Part = Timestamp;
 
+    const IS_RANGE: bool = true;
+
     fn given(&self) -> Given<'_> {
         Given::Between([&self.from, &self.to].map(|end| end.as_ref().map(|moment| moment as &dyn KeyPart)))
     }
