@@ -205,7 +205,7 @@ fn one_call(call: &Call) -> Markup {
                     @if write > 0.0 { (number(write)) " write" }
                 }
             }
-            @for part in &call.parts { (one_part(part)) }
+            @for part in &call.parts { (one_part(part, call.error.is_none())) }
             @if !call.units.is_empty() {
                 p.quiet { "Units: " @for (place, units) in call.units.iter().enumerate() {
                     @if place > 0 { "; " }
@@ -235,11 +235,13 @@ fn asked(call: &Call) -> Markup {
     }
 }
 
-fn one_part(part: &Part) -> Markup {
+fn one_part(part: &Part, took_effect: bool) -> Markup {
     let failed = part.outcome.as_deref().is_some_and(|outcome| outcome != "held");
+    // Of an item that was read or deleted, nobody knows whether it is there.
+    let is_there = took_effect && ["Put", "Update", "PutItem", "UpdateItem"].contains(&&*part.action);
     html! {
         div.part.failed[failed] {
-            p { b { (part.action) } " " @for key in &part.keys { (linked(key)) " " } }
+            p { b { (part.action) } " " @for key in &part.keys { (linked(key, is_there)) " " } }
             dl.pairs {
                 @for (name, text) in [
                     ("where", &part.what), ("filter", &part.filter), ("change", &part.change), ("condition", &part.condition),
@@ -259,7 +261,7 @@ fn one_record(record: &StreamRecord) -> Markup {
     html! {
         li.(kind(&record.key)) {
             p {
-                (record.event) " " (linked(&record.key)) " "
+                (record.event) " " (linked(&record.key, record.event != "REMOVE")) " "
                 @for (place, changed) in record.changed.iter().enumerate() {
                     @if place > 0 { ", " }
                     span.quiet { (changed.name) } " "
@@ -270,10 +272,10 @@ fn one_record(record: &StreamRecord) -> Markup {
     }
 }
 
-/// A key, with a link to its item collection if it is of the table.
-fn linked(key: &[String]) -> Markup {
+/// A key, with a link to its item collection if its item is in the table.
+fn linked(key: &[String], is_there: bool) -> Markup {
     html! {
-        @if let [partition, _] = key {
+        @if let ([partition, _], true) = (key, is_there) {
             a.kind.(kind(key)) href=(link("/_local/table", &[("partition", partition)])) { code { (key.join(" ")) } }
         } @else { code { (key.join(" ")) } }
     }
