@@ -13,7 +13,7 @@ const follow = () => document.documentElement.classList.toggle('dark-mode', dark
 dark.onchange = follow;
 follow();
 SwaggerUIBundle({
-  dom_id: '#swagger', url: '/openapi.json', deepLinking: true, docExpansion: 'none', filter: true, tryItOutEnabled: true,
+  dom_id: '#swagger', url: '/openapi.json', deepLinking: true, docExpansion: 'list', filter: true, tryItOutEnabled: true,
   defaultModelsExpandDepth: 0, displayRequestDuration: true, showExtensions: false, requestInterceptor: signed,
   presets: [SwaggerUIBundle.presets.apis], validatorUrl: null,
 });

@@ -5,7 +5,6 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use http_api::Kind;
 use maud::{Markup, html};
-use serde_json::json;
 
 use super::shell;
 
@@ -16,19 +15,14 @@ pub(super) async fn page(Path(slug): Path<String>) -> Response {
     let Some(kind) = Kind::ALL.iter().find(|kind| kind.slug() == slug) else {
         return shell::refusal(StatusCode::NOT_FOUND, "", "No problem of the API has this type.");
     };
-    let status = kind.status().as_u16();
-    let document = json!({ "type": format!("/problems/{slug}"), "title": kind.title(), "status": status });
     let content = html! {
         h1 { (kind.title()) }
-        p.quiet { code { "/problems/" (slug) } ", status " (status) }
+        p.quiet { code { "/problems/" (slug) } }
         @for paragraph in explained(&slug).split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
             (block(paragraph.trim()))
         }
-        h2 { "The document" }
-        pre { (serde_json::to_string_pretty(&document).unwrap_or_default()) }
-        p.quiet { "with " code { "detail" } ", " code { "requestId" } " and the members that are named above." }
-        h2 { "Other problems" }
-        ul { @for other in Kind::ALL { li { a href=(other.slug()) { (other.slug()) } " " (other.title()) } } }
+        h2 { "All problems" }
+        ul.names { @for other in Kind::ALL { li { a href=(other.slug()) { (other.slug()) } " " (other.title()) } } }
     };
     shell::page("", kind.title(), &content)
 }

@@ -27,7 +27,7 @@ impl Desk {
         demo::create(&stack).await.unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let desk = Self { stack, client };
-        for number in 0..4 {
+        for number in 0..8 {
             let order = json!({ "lines": [{ "productId": "paper-filters", "quantity": 1 }, { "productId": "decaf-beans", "quantity": 1 }] });
             let token = desk.stack.token(demo::CUSTOMER, http_api::SHOP_SCOPE).unwrap();
             let request = desk.client.post(format!("{}/orders", desk.stack.url())).json(&order).bearer_auth(token);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::asked::{Asked, link};
 use super::read::Found;
-use super::{HERE, INDEXES, MOST, Table, declared, place_of, values};
+use super::{HERE, INDEXES, MOST, Table, capital, declared, place_of, values};
 
 pub(super) struct Show<'a> {
     pub(super) table: &'a Table,
@@ -126,7 +126,7 @@ impl Show<'_> {
                 }
                 @if !patterns.is_empty() {
                     dt { "found by" }
-                    dd { @for (pattern, address) in &patterns { a href=(address) { (pattern.number) " " (pattern.question) } br; } }
+                    dd { @for (pattern, address) in &patterns { a href=(address) { (pattern.number) " " (capital(pattern.question)) } br; } }
                 }
             }
             pre { (serde_json::to_string_pretty(&attributes).unwrap_or_default()) }
