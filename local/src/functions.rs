@@ -1,12 +1,12 @@
 //! The same handlers that run on Lambda, linked into this program.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use consumers::CONSUMERS;
 use devstack::template::Function as Declared;
-use devstack::{Endpoints, Functions, Template};
+use devstack::{Endpoints, Functions, Template, pooled};
 use http_api::RouteFunction;
 use lambda::{Environment, Function};
 use tracing::warn;
@@ -49,20 +49,22 @@ pub fn start<'a>(endpoints: &Endpoints, declared: impl IntoIterator<Item = &'a D
     let mut functions = Functions::default();
     for declared in declared {
         let name = &declared.handler;
-        // Stands for the credentials of the function's role.
-        let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), declared.logical_id.clone())];
-        let environment = environment.clone().with(credentials).with(declared.environment.clone());
+        let environment = environment.clone().with(declared.environment.clone());
         let timeout = Duration::from_secs(declared.timeout_seconds);
         let misfit = || format!("template.yaml: the environment of {}", declared.logical_id);
 
-        if let Some(route) = routes().find(|route| route.function.name() == *name) {
-            let invoke = route.function.start(&environment, timeout).with_context(misfit)?;
-            functions.handlers.push((name.clone(), invoke));
+        let function = all().find(|function| function.name() == *name);
+        let function = function.with_context(|| format!("template.yaml: {name} is not in this build"))?;
+        let start = devstack::environments(&declared.logical_id, move |access_key| {
+            // Stands for the credentials of the function's role.
+            let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), access_key.to_owned())];
+            Ok(function.start(&environment.clone().with(credentials), timeout)?)
+        });
+        if routes().any(|route| route.function.name() == *name) {
+            functions.handlers.push((name.clone(), pooled(start).with_context(misfit)?));
         } else {
-            let consumer = CONSUMERS.iter().find(|consumer| consumer.function.name() == *name);
-            let consumer = &consumer.with_context(|| format!("template.yaml: {name} is not in this build"))?.function;
-            consumer.start(&environment, timeout).with_context(misfit)?;
-            functions.consumers.push((name.clone(), Arc::new(move || Ok(consumer.start(&environment, timeout)?))));
+            start().with_context(misfit)?;
+            functions.consumers.push((name.clone(), start));
         }
     }
     Ok(functions)

@@ -20,7 +20,9 @@ mod storefront;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use devstack::stories::Prices;
 use devstack::{Deployment, Issuer, Options, Template};
+use serde_json::Value;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -73,8 +75,19 @@ pub fn options(template: Template) -> Options {
     Options {
         openapi: functions::open_api(),
         issuer: Issuer::Stack { name: "till-local".to_owned(), audience: "till".to_owned() },
+        prices: prices(),
         ..Options::new(template)
     }
+}
+
+/// What on-demand units cost, by the price list of `cargo cost`.
+fn prices() -> Option<Prices> {
+    let list: Value = yaml_serde::from_str(include_str!("../../lab/cost/prices/us-east-1-2026-11.yaml")).ok()?;
+    let million = |name: &str| {
+        let price = &list["dynamodb"]["standard"][name];
+        Some(price["usd"].as_f64()? / price["per"].as_f64()? * 1e6)
+    };
+    Some(Prices { reads: million("read_request")?, writes: million("write_request")? })
 }
 
 /// Writes logs to standard error: what `RUST_LOG` asks for, such as `warn,http_api=info`, or else what `default` says.

@@ -87,6 +87,7 @@ mod shipping;
 mod shipping_methods;
 mod shop_front;
 mod state;
+mod stories;
 mod strangers;
 mod tax_engine;
 mod taxes;

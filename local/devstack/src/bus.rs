@@ -21,6 +21,7 @@ use crate::listen::{loopback, url_of};
 use crate::problem::answer;
 use crate::resource::{ACCOUNT, REGION, bucket_arn};
 use crate::sqs::Sqs;
+use crate::stories::Stories;
 use crate::template::{Bucket, DEFAULT_BUS, Rule};
 
 /// The number of events that a stack keeps unless it injects faults.
@@ -59,6 +60,7 @@ type Served = (Arc<Mutex<Inside>>, Arc<Guard>, Arc<Targets>);
 pub(crate) struct Targets {
     pub(crate) rules: Vec<Rule>,
     pub(crate) sqs: Sqs,
+    pub(crate) stories: Arc<Stories>,
 }
 
 impl Targets {
@@ -89,8 +91,9 @@ impl Targets {
         let name = bus.rsplit('/').next().unwrap_or_default();
         let matching = self.rules.iter().filter(|rule| rule.bus == name && rule.pattern.matches(event));
         for queue in matching.flat_map(|rule| &rule.queues) {
-            if let Err(error) = self.sqs.send(queue, &Value::from(event.to_string()), &Value::Null).await {
-                tracing::error!(queue, "an event of the bus was not sent on: {error:#}");
+            match self.sqs.send(queue, &Value::from(event.to_string()), &Value::Null).await {
+                Ok(message) => self.stories.routed(event["id"].as_str().unwrap_or_default(), &message),
+                Err(error) => tracing::error!(queue, "an event of the bus was not sent on: {error:#}"),
             }
         }
     }

@@ -10,7 +10,8 @@ struct Bench {
 
 /// No rules, and an SQS that is not called.
 fn nowhere() -> Arc<Targets> {
-    Arc::new(Targets { rules: Vec::new(), sqs: Sqs::new("http://127.0.0.1:9", &[]).unwrap() })
+    let stories = Stories::off();
+    Arc::new(Targets { rules: Vec::new(), sqs: Sqs::new("http://127.0.0.1:9", &[]).unwrap(), stories })
 }
 
 impl Bench {

@@ -23,9 +23,10 @@ use crate::openid::OpenIdIssuer;
 use crate::pages::Pages;
 use crate::problem::{PROBLEM_JSON, Reason, answer, gateway_error, problem, unauthorized};
 use crate::sqs::Sqs;
+use crate::stories::{Invocation, Stories};
 use crate::template::{Cors, Route, Template};
 use crate::token::Tokens;
-use crate::{redrive, scheduled};
+use crate::{redrive, requests, scheduled};
 
 pub use crate::invoke::Invoke;
 
@@ -57,6 +58,7 @@ pub(crate) struct Gateway {
     pub(crate) bus: Arc<Bus>,
     /// Functions that a schedule invokes on AWS, by name.
     pub(crate) scheduled: BTreeMap<String, Invoke>,
+    pub(crate) stories: Arc<Stories>,
     pub(crate) openapi: &'static str,
     /// The pages of the program that runs the stack.
     pub(crate) pages: Pages,
@@ -131,18 +133,30 @@ impl Gateway {
             }
             (&Method::POST, "/_local/redrive") => Self::about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
-                scheduled::invoke(self.scheduled.get(function), &body).await
+                let invocation = self.stories.request(request_id, "POST", path, function);
+                let answer = scheduled::invoke(self.scheduled.get(function), &body, invocation.clone()).await;
+                invocation.answered(answer.status().as_u16());
+                answer
+            }
+            (&Method::GET, path) if let Some(path) = path.strip_prefix("/_local/requests") => {
+                requests::get(&self.stories, path)
             }
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.to_owned()),
             (method, path) => match self.routes.find(method, path) {
-                Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
-                    Ok(claims) => {
-                        let route = &served.route;
-                        let passed = Passed { head: &head, body: &body, route, request_id, path_parameters, claims };
-                        self.call(served, passed.event()).await
-                    }
-                    Err(refusal) => refusal,
-                },
+                Some((served, path_parameters)) => {
+                    let route = &served.route;
+                    let story = self.stories.request(request_id, method.as_str(), path, &route.function);
+                    let answer = match self.authorize(route, &head.headers).await {
+                        Ok(claims) => {
+                            let (head, body) = (&head, &body);
+                            let passed = Passed { head, body, route, request_id, path_parameters, claims };
+                            self.call(served, passed.event(), story.clone()).await
+                        }
+                        Err(refusal) => refusal,
+                    };
+                    story.answered(answer.status().as_u16());
+                    answer
+                }
                 None => self.pages.answer(Request::from_parts(head, Body::from(body))).await,
             },
         }
@@ -227,11 +241,11 @@ impl Gateway {
 
     /// Runs the function in a task of its own, as on Lambda: a panic stays there, and the function goes on if the
     /// client hangs up.
-    async fn call(&self, served: &Served, event: Value) -> Response<Body> {
+    async fn call(&self, served: &Served, event: Value, story: Invocation) -> Response<Body> {
         if served.is_closed {
             return gateway_error(StatusCode::SERVICE_UNAVAILABLE, "the reserved concurrency of the function is 0");
         }
-        let call = tokio::time::timeout(served.timeout, (served.invoke)(event));
+        let call = story.run(tokio::time::timeout(served.timeout, (served.invoke)(event)));
         let outcome = match tokio::spawn(call).await {
             Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),
             Ok(Ok(Err(error))) => Err(error),

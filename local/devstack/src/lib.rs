@@ -13,8 +13,8 @@
 //!   not invoked: its routes answer 503. Any other number is passed over.
 //! - **Roles**: inline and managed policies of the template, with `Condition`. A call of a service is checked against the
 //!   role of the function that makes it, which the service knows by the call's access key. So give each function's AWS
-//!   clients the URLs of [`Endpoints`], the Region us-east-1 and, as access key, the function's logical id (`GetNote`).
-//!   A call under any other key is not checked.
+//!   clients the URLs of [`Endpoints`], the Region us-east-1 and the access key that [`environments`] gives it
+//!   (`GetNote-1`), or the function's logical id (`GetNote`). A call under any other key is not checked.
 //! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
 //!   streams (batches, filters, windows, retries, bisecting, destinations), also as `AWS::Lambda::EventSourceMapping`.
 //! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one, unless
@@ -27,6 +27,7 @@
 //! - **Intrinsic functions**: `Ref`, `GetAtt`, `Sub`, `Join`, `Split`, `If`, and in conditions `Equals`, `Not`, `And` and
 //!   `Or`. A resource whose `Condition` is false does not exist. Parameters have their defaults, or the values of the
 //!   [`Deployment`].
+//! - **[Stories](stories)**: what each of the newest requests did, and what followed (`GET /_local/requests`).
 //! - **Tokens**: the stack's own (`POST /_local/token`), or those of an OpenID Connect [`Issuer`].
 //!
 //! # What it does not support
@@ -59,6 +60,7 @@ mod cors;
 mod deployment;
 mod endpoint;
 mod engine;
+mod environments;
 mod event;
 pub mod fault_proxy;
 mod forward;
@@ -77,6 +79,7 @@ mod problem;
 mod queue;
 mod queue_source;
 pub mod redrive;
+mod requests;
 mod resource;
 mod s3;
 mod sandbox;
@@ -88,6 +91,7 @@ mod signatures;
 mod sources;
 mod sqs;
 pub mod stack;
+pub mod stories;
 mod stream;
 mod stream_source;
 pub mod template;
@@ -101,6 +105,7 @@ pub use aws_json::{Refusal, Service};
 pub use browser_guard::refuse_other_hosts;
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
+pub use environments::{environments, pooled};
 pub use fault_proxy::FaultProxy;
 pub use forward::forward;
 pub use option_error::OptionError;

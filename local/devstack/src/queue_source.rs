@@ -79,7 +79,8 @@ impl Poller {
 
     /// Invokes the function with these records, and deletes those that succeeded.
     async fn process(&self, records: Vec<Value>) {
-        let answer = self.sandbox.invoke(json!({ "Records": records })).await;
+        let causes = records.iter().filter_map(message_id).map(str::to_owned).collect();
+        let answer = self.sandbox.invoke(json!({ "Records": records }), causes).await;
         let failed = match answer {
             Ok(answer) if self.source.reports_item_failures => {
                 item_failures(&answer, &records.iter().filter_map(message_id).collect())

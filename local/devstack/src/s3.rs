@@ -71,11 +71,13 @@ impl Buckets {
         }
         let files = FileSystem::new(&root).map_err(|error| anyhow::anyhow!("{error:?}")).context("no S3 can start")?;
 
+        let stories = Arc::clone(&targets.stories);
         let store = Store::new(files, buckets, Arc::clone(guard), targets);
         let mut service = S3ServiceBuilder::new(store.clone());
         service.set_auth(AnyKey);
         service.set_access(Roles {
             guard: Arc::clone(guard),
+            stories: Arc::clone(&stories),
             public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect(),
         });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use crate::gateway::Invoke;
+use crate::stories::{Invocation, Stories};
 
 /// The largest event that Lambda invokes a function with: 6 MB.
 pub(crate) const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
@@ -17,8 +18,11 @@ pub(crate) const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
 pub type StartConsumer = Arc<dyn Fn() -> Result<Invoke> + Send + Sync>;
 
 pub(crate) struct Sandbox {
+    /// The function's logical id.
+    function: String,
     start: StartConsumer,
     timeout: Duration,
+    stories: Arc<Stories>,
     inside: Mutex<Inside>,
 }
 
@@ -29,14 +33,27 @@ struct Inside {
 }
 
 impl Sandbox {
-    pub(crate) fn start(start: StartConsumer, timeout: Duration) -> Result<Self> {
-        let invoke = Some(start()?);
-        Ok(Self { start, timeout, inside: Mutex::new(Inside { invoke, running: None }) })
+    pub(crate) fn start(
+        function: &str,
+        start: StartConsumer,
+        timeout: Duration,
+        stories: &Arc<Stories>,
+    ) -> Result<Self> {
+        let inside = Mutex::new(Inside { invoke: Some(start()?), running: None });
+        Ok(Self { function: function.to_owned(), start, timeout, stories: Arc::clone(stories), inside })
+    }
+
+    /// Runs the function with this event, which these records or messages caused.
+    pub(crate) async fn invoke(&self, event: Value, causes: Vec<String>) -> Result<Value, String> {
+        let invocation = self.stories.invocation(&self.function, causes);
+        let outcome = self.run(event, invocation.clone()).await;
+        invocation.ended(outcome.as_ref().err().map(String::as_str));
+        outcome
     }
 
     /// Runs the function until it answers, fails, times out or crashes. After a timeout or a crash the environment
     /// starts afresh.
-    pub(crate) async fn invoke(&self, event: Value) -> Result<Value, String> {
+    async fn run(&self, event: Value, invocation: Invocation) -> Result<Value, String> {
         let task = {
             let mut inside = self.inside();
             let invoke = match &inside.invoke {
@@ -44,7 +61,7 @@ impl Sandbox {
                 None => (self.start)().map_err(|error| format!("{error:#}"))?,
             };
             // A task of its own, so that a panic stays there and the invocation can be aborted.
-            let task = tokio::spawn(tokio::time::timeout(self.timeout, invoke(event)));
+            let task = tokio::spawn(invocation.run(tokio::time::timeout(self.timeout, invoke(event))));
             *inside = Inside { invoke: Some(invoke), running: Some(task.abort_handle()) };
             task
         };

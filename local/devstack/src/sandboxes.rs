@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use crate::sandbox::{Sandbox, StartConsumer};
+use crate::stories::Stories;
 use crate::template::Function;
 
 /// Starts execution environments, and keeps track of them.
@@ -13,12 +14,21 @@ pub(crate) struct Sandboxes {
     /// Consumers by their handlers' names.
     consumers: Vec<(String, StartConsumer)>,
     functions: Vec<Function>,
+    stories: Arc<Stories>,
     started: Mutex<Vec<(String, Arc<Sandbox>)>>,
 }
 
 impl Sandboxes {
-    pub(crate) fn new(consumers: Vec<(String, StartConsumer)>, functions: Vec<Function>) -> Self {
-        Self { consumers, functions, started: Mutex::default() }
+    pub(crate) fn new(
+        consumers: Vec<(String, StartConsumer)>,
+        functions: Vec<Function>,
+        stories: Arc<Stories>,
+    ) -> Self {
+        Self { consumers, functions, stories, started: Mutex::default() }
+    }
+
+    pub(crate) fn stories(&self) -> &Arc<Stories> {
+        &self.stories
     }
 
     /// A fresh execution environment of this function.
@@ -29,7 +39,8 @@ impl Sandboxes {
             let handler = &function.handler;
             format!("nothing consumes the events of {logical_id}: the stack was given no consumer {handler}")
         })?;
-        let sandbox = Sandbox::start(Arc::clone(start), Duration::from_secs(function.timeout_seconds));
+        let timeout = Duration::from_secs(function.timeout_seconds);
+        let sandbox = Sandbox::start(logical_id, Arc::clone(start), timeout, &self.stories);
         let sandbox = Arc::new(sandbox.with_context(|| format!("cannot start {logical_id}"))?);
         self.started().push((function.handler.clone(), Arc::clone(&sandbox)));
         Ok(sandbox)

@@ -5,14 +5,15 @@ use axum::http::{Response, StatusCode};
 
 use crate::gateway::Invoke;
 use crate::problem::{answer, problem};
+use crate::stories::Invocation;
 
 /// Invokes the function with the event in the body, and returns its report.
-pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
+pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8], story: Invocation) -> Response<Body> {
     let Some(function) = function else {
         return problem(StatusCode::NOT_FOUND, "This stack has no such function on a schedule.");
     };
     let outcome = match serde_json::from_slice(body) {
-        Ok(event) => function(event).await,
+        Ok(event) => story.run(function(event)).await,
         Err(error) => Err(error.to_string()),
     };
     match outcome {

@@ -13,6 +13,7 @@ use crate::queue_source::Poller;
 use crate::sandbox::StartConsumer;
 use crate::sandboxes::Sandboxes;
 use crate::sqs::{Counts, Sqs};
+use crate::stories::Stories;
 use crate::stream::Stream;
 use crate::stream_source::{Consumer, Failures, Token};
 use crate::template::Template;
@@ -40,11 +41,12 @@ impl Sources {
         template: &Template,
         consumers: Vec<(String, StartConsumer)>,
         failures: Failures,
+        stories: &Arc<Stories>,
         dynamodb_url: &str,
         stream_url: &str,
     ) -> Result<Self> {
         let mut sources = Self {
-            sandboxes: Arc::new(Sandboxes::new(consumers, template.functions.clone())),
+            sandboxes: Arc::new(Sandboxes::new(consumers, template.functions.clone(), Arc::clone(stories))),
             sqs: failures.sqs.clone(),
             failures,
             queues: Vec::new(),

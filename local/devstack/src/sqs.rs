@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -62,13 +62,14 @@ impl Sqs {
         Ok(())
     }
 
-    /// Sends one message with these attributes, an object or null.
-    pub(crate) async fn send(&self, queue: &str, body: &Value, attributes: &Value) -> Result<()> {
+    /// Sends one message with these attributes, an object or null, and returns its id.
+    pub(crate) async fn send(&self, queue: &str, body: &Value, attributes: &Value) -> Result<String> {
         let mut request = json!({ "QueueUrl": queue_url(queue), "MessageBody": body });
         if !attributes.is_null() {
             request["MessageAttributes"] = attributes.clone();
         }
-        self.service.succeed("SendMessage", &request).await.map(drop)
+        let answer = self.service.succeed("SendMessage", &request).await?;
+        Ok(answer["MessageId"].as_str().context("a message has no id")?.to_owned())
     }
 
     /// Up to `most` messages with all that is known of them, after up to `wait_seconds` of there being none.

@@ -18,6 +18,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::{self, Bus, Targets};
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
+use crate::environments::pooled;
 use crate::fault_proxy::FaultProxy;
 use crate::functions::{Endpoints, Functions, connection};
 use crate::gateway::{self, Gateway, Routes};
@@ -32,6 +33,7 @@ use crate::s3::Buckets;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
+use crate::stories::{Prices, Stories};
 use crate::stream_source::Failures;
 use crate::template::Template;
 use crate::token::{Issuer, Tokens};
@@ -74,6 +76,10 @@ pub struct Options {
     pub pages: Router,
     /// Who issues the tokens of routes with a scope.
     pub issuer: Issuer,
+    /// Whether the stack remembers what its newest requests did.
+    pub stories: bool,
+    /// What units cost.
+    pub prices: Option<Prices>,
 }
 
 impl Options {
@@ -94,6 +100,8 @@ impl Options {
             openapi: "{}",
             pages: Router::new(),
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
+            stories: true,
+            prices: None,
         }
     }
 }
@@ -109,10 +117,11 @@ pub struct Stack {
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
     proxy: FaultProxy,
-    /// Proxies in front of SQS and EventBridge, if the stack injects faults.
+    /// Proxies in front of SQS and EventBridge, if the stack injects faults or remembers stories.
     service_proxies: Option<[FaultProxy; 2]>,
     injects_faults: bool,
     guard: Arc<Guard>,
+    stories: Arc<Stories>,
     queues: Option<Queues>,
     bus: Arc<Bus>,
     secrets: Secrets,
@@ -190,17 +199,20 @@ impl Stack {
         sqs.ensure_queues().await?;
 
         let injects_faults = options.inject_faults;
-        let proxy = FaultProxy::guarded(&database_url, &guard, injects_faults).await?;
-        let targets = Arc::new(Targets { rules: template.rules.clone(), sqs: sqs.clone() });
+        let stories = Stories::new(&template, options.stories, options.prices);
+        let proxy = FaultProxy::guarded(&database_url, &guard, &stories, injects_faults).await?;
+        let (rules, told) = (template.rules.clone(), Arc::clone(&stories));
+        let targets = Arc::new(Targets { rules, sqs: sqs.clone(), stories: told });
         let kept = if options.inject_faults { usize::MAX } else { bus::KEPT };
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), Arc::clone(&targets), kept).await?);
-        let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
+        let secrets = Secrets::start(options.secrets, Arc::clone(&guard), Arc::clone(&stories)).await?;
         let buckets = match &*template.buckets {
             [] => None,
             buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, &guard, targets).await?),
         };
-        let service_proxies = if injects_faults {
-            Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
+        let service_proxies = if injects_faults || stories.is_on() {
+            let queues = FaultProxy::of_service("SQS", &sqs_url, &stories, injects_faults).await?;
+            Some([queues, FaultProxy::of_service("EventBridge", bus.url(), &stories, injects_faults).await?])
         } else {
             None
         };
@@ -216,10 +228,12 @@ impl Stack {
         let functions = functions(&endpoints, &template)?;
         functions.ensure_each_once()?;
         let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
-        let scheduled =
-            scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
+        let scheduled = scheduled
+            .map(|(name, start)| Ok((name.clone(), pooled(Arc::clone(start))?)))
+            .collect::<Result<BTreeMap<_, _>>>()?;
         let failures = Failures { sqs: sqs.clone(), store: buckets.as_ref().map(|buckets| buckets.store().clone()) };
-        let sources = Sources::start(&template, functions.consumers, failures, &dynamodb_url, proxy.url()).await?;
+        let sources =
+            Sources::start(&template, functions.consumers, failures, &stories, &dynamodb_url, proxy.url()).await?;
         let gateway = Arc::new(Gateway {
             routes: Routes::new(&template, &functions.handlers)?,
             tokens,
@@ -229,6 +243,7 @@ impl Stack {
             sqs,
             bus: Arc::clone(&bus),
             scheduled,
+            stories: Arc::clone(&stories),
             openapi: options.openapi,
             pages: Pages::new(options.pages),
             connection: connection(&dynamodb_url, &endpoints, &template),
@@ -252,6 +267,7 @@ impl Stack {
             service_proxies,
             injects_faults,
             guard,
+            stories,
             queues,
             bus,
             secrets,
@@ -309,7 +325,12 @@ impl Stack {
 
     /// The fault proxies in front of SQS and EventBridge, in that sequence, if the options ask for fault injection.
     pub fn service_proxies(&self) -> Option<&[FaultProxy; 2]> {
-        self.service_proxies.as_ref()
+        self.service_proxies.as_ref().filter(|_| self.injects_faults)
+    }
+
+    /// What the newest requests did.
+    pub fn stories(&self) -> &Arc<Stories> {
+        &self.stories
     }
 
     /// The guard that enforces the functions' roles.

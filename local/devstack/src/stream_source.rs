@@ -120,6 +120,8 @@ impl Consumer {
     fn poll(&mut self, shard: String) -> Result<()> {
         let reader = Reader {
             stream: Arc::clone(&self.stream),
+            table: self.source.table.clone(),
+            stories: Arc::clone(self.sandboxes.stories()),
             shard: shard.clone(),
             filters: self.source.filters.clone(),
             position: Position::TrimHorizon,

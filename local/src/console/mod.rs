@@ -6,6 +6,7 @@ mod backlog;
 mod home;
 mod payments;
 mod problem;
+mod requests;
 pub mod shell;
 mod stream;
 mod table;
@@ -20,6 +21,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use devstack::stories::Stories;
 use devstack::{Service, Stack, Template};
 use key_schema::layout::Layout;
 use maud::html;
@@ -51,6 +53,8 @@ pub struct Running {
     pub dynamodb_url: String,
     /// The newest records of the first table's stream.
     pub tail: stream::Tail,
+    /// What the newest requests did.
+    pub stories: Arc<Stories>,
     /// The functions that a schedule runs on AWS.
     pub scheduled: Vec<String>,
     client: reqwest::Client,
@@ -77,10 +81,16 @@ impl Console {
             .route("/_local/table/patterns/{number}", get(table::pattern))
             .route("/_local/stream", get(stream::page))
             .route("/_local/backlog", get(backlog::page))
+            .route("/_local/console/requests", get(requests::page))
+            .route("/_local/console/requests/{id}", get(requests::story))
             .route("/_local/payments", get(payments::page))
             .route("/_local/payments/{act}", post(payments::act))
             .route("/problems/{kind}", get(problem::page))
             .route("/_local/console.css", get(|| file("text/css; charset=utf-8", shell::stylesheet())))
+            .route(
+                "/_local/console/requests.js",
+                get(|| file("text/javascript; charset=utf-8", include_str!("requests.js"))),
+            )
             .route("/_local/console.js", get(|| file("text/javascript; charset=utf-8", include_str!("console.js"))));
         pages.with_state(self.clone()).merge(storefront::router(payments))
     }
@@ -107,6 +117,7 @@ impl Console {
             dynamodb: Service::dynamodb(stack.dynamodb_url())?,
             dynamodb_url: stack.dynamodb_url().to_owned(),
             tail: stream::Tail::default(),
+            stories: Arc::clone(stack.stories()),
             scheduled: template.scheduled.iter().cloned().collect(),
             client: reqwest::Client::builder().no_proxy().build()?,
             tables: tables_of(template),

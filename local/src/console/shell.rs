@@ -14,6 +14,7 @@ pub const PAGES: &[(&str, &str)] = &[
     ("/_local/shop", "Shop"),
     ("/_local/api", "API"),
     ("/_local/table", "Table"),
+    ("/_local/console/requests", "Requests"),
     ("/_local/stream", "Stream and events"),
     ("/_local/backlog", "Queues"),
     ("/_local/payments", "Payments"),

@@ -160,3 +160,29 @@ async fn what_does_not_exist_or_is_malformed_is_a_page_that_says_so() {
         assert!(page.contains("<nav") && page.contains(why), "{path}: {page}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_listed_and_its_page_tells_what_it_did_and_what_followed() {
+    let desk = Desk::open("v1").await;
+    desk.stack.settle_streams(devstack::wait::PATIENCE).await.unwrap();
+    let newest = desk.stack.stories().newest(100);
+    let order = newest.iter().find(|story| story.path == "/orders").unwrap();
+    let list = desk.page("/_local/console/requests").await;
+    let page = desk.page(&format!("/_local/console/requests/{}", order.id)).await;
+    assert!(attributes(&list, "href").any(|link| link == format!("/_local/console/requests/{}", order.id)));
+    let row = desk.page(&format!("/_local/console/requests/{}?row=1", order.id)).await;
+    assert!(row.starts_with("<tr") && list.contains(&row), "a row of its own is that of the list");
+    assert_eq!(attributes(&row, "data-told").next(), Some(json!(order).to_string()), "as the live route sends it");
+    let usd = order.units.usd_per_million.unwrap() + order.units_of_what_followed.usd_per_million.unwrap();
+    for told in [
+        "PlaceOrder",
+        "TransactWriteItems",
+        "CountOrders",
+        "PublishOrderEvents",
+        "OrderPlaced",
+        &format!("{usd:.2} USD"),
+    ] {
+        assert!(page.contains(told), "{told}: {page}");
+    }
+    assert_eq!(desk.get("/_local/console/requests/none").await.0, 404);
+}

@@ -54,6 +54,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
+use devstack::stories::Stories;
 pub use devstack::wait::{PATIENCE, until, until_some};
 use devstack::{Bus, Endpoints, FaultProxy, Functions, Options, Stack, StartConsumer, Template};
 use futures_util::future::join_all;
@@ -312,6 +313,11 @@ impl Shop {
         let declared = self.template().functions.iter().filter(|function| function.handler == name);
         let functions = functions::start(endpoints, declared).expect("the function starts");
         functions.consumers.into_iter().next().expect("it consumes events").1
+    }
+
+    /// What the newest requests did.
+    pub fn stories(&self) -> &Stories {
+        self.stack.stories()
     }
 
     /// The guard that enforces the roles.

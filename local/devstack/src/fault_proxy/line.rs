@@ -18,11 +18,12 @@ use super::fault::{self, Fault};
 use super::hold::Holds;
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
-use super::{Call, capacity, serve_or_cut};
+use super::{Access, Call, capacity, serve_or_cut};
 use crate::aws_json::{dummy_signature, local_client};
 use crate::browser_guard::BrowserGuard;
 use crate::forward::forward;
-use crate::iam::{self, Guard};
+use crate::iam::{self, Caller, Guard};
+use crate::stories::{Arrived, Stories};
 
 /// The target prefix of DynamoDB Streams, which is a service of its own.
 const STREAMS: &str = "DynamoDBStreams_";
@@ -35,6 +36,8 @@ pub(super) struct Line {
     access_key: Option<String>,
     guard: Option<Arc<Guard>>,
     browsers: BrowserGuard,
+    /// The stories, and the name of the service.
+    teller: Option<(Arc<Stories>, &'static str)>,
     records: bool,
     state: Mutex<State>,
     /// The calls in progress: when each began, and its number.
@@ -66,6 +69,7 @@ impl Line {
         access_key: Option<&str>,
         guard: Option<Arc<Guard>>,
         browsers: BrowserGuard,
+        teller: Option<(Arc<Stories>, &'static str)>,
         records: bool,
     ) -> Result<Self> {
         Ok(Self {
@@ -74,6 +78,7 @@ impl Line {
             access_key: access_key.map(str::to_owned),
             guard,
             browsers,
+            teller,
             records,
             state: Mutex::default(),
             under_way: Mutex::default(),
@@ -107,10 +112,9 @@ impl Line {
         let target = target_of(&head.headers).to_owned();
         let action = target.rsplit('.').next().unwrap_or_default().to_owned();
         let request: Value = serde_json::from_slice(&body).context("a call is not JSON")?;
-        let checked = self
-            .guard
-            .as_ref()
-            .map_or(Ok(()), |guard| guard.check_dynamodb(iam::caller(&head.headers), &target, &request));
+        let access_key = iam::caller(&head.headers);
+        let arrived = self.teller.as_ref().map(|(stories, _)| stories.arrived(access_key, &action, &body));
+        let checked = self.guard.as_ref().map_or(Ok(()), |guard| guard.check_dynamodb(access_key, &target, &request));
         if target.starts_with(STREAMS) {
             // The event source reads the stream, not the function: such calls are checked, but not recorded.
             if let Err(denial) = checked {
@@ -122,8 +126,10 @@ impl Line {
         // IAM is checked before faults: a denied call uses up no fault.
         let fault = checked.as_ref().ok().and_then(|()| rule::next(&mut self.state().rules, &action, &request));
         let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
+        let caller = access_key.map(Caller::of);
         let mut call = Call {
-            caller: iam::caller(&head.headers).map(str::to_owned),
+            caller: caller.map(|caller| caller.function.to_owned()),
+            environment: caller.and_then(|caller| caller.environment),
             action,
             request,
             response: Value::Null,
@@ -134,19 +140,27 @@ impl Line {
             fault,
         };
         if let Some(Fault::Late(delay)) = call.fault {
-            self.forward_later(head.headers.clone(), call.request.clone(), delay);
+            self.forward_later(head.headers.clone(), &call, arrived.as_ref(), delay);
         }
         let outcome = match checked {
-            Ok(()) => self.answer(&head.headers, &mut call).await,
+            Ok(()) => self.answer(&head.headers, &mut call, arrived.as_ref()).await,
             Err(denial) => refuse(&mut call, (400, denial.of_dynamodb())),
         };
+        if let (Some((stories, service)), Some(arrived)) = (&self.teller, &arrived) {
+            stories.called(arrived, &call, service);
+        }
         if self.records {
             self.state().calls.push(call);
         }
         outcome.and_then(|response| if cut { Err(anyhow!("the connection is cut")) } else { Ok(response) })
     }
 
-    async fn answer(&self, headers: &HeaderMap, call: &mut Call) -> Result<Response<Full<Bytes>>> {
+    async fn answer(
+        &self,
+        headers: &HeaderMap,
+        call: &mut Call,
+        arrived: Option<&Arrived>,
+    ) -> Result<Response<Full<Bytes>>> {
         let mut asked = call.request.clone();
         let mut unprocessed = None;
         match &call.fault {
@@ -185,7 +199,7 @@ impl Line {
 
         let wants_figures = capacity::ask(&call.action, &mut asked);
         let sent = Instant::now();
-        let answer = self.forward(headers, &asked).await;
+        let answer = self.carry_out(headers, &call.action, &asked, arrived).await;
         call.at = Instant::now();
         call.took = call.at - sent;
         let (head, mut body) = answer?.into_parts();
@@ -216,12 +230,34 @@ impl Line {
     }
 
     /// Forwards a call after this time. Nobody waits for its response.
-    fn forward_later(self: &Arc<Self>, headers: HeaderMap, request: Value, delay: Duration) {
+    fn forward_later(self: &Arc<Self>, headers: HeaderMap, call: &Call, arrived: Option<&Arrived>, delay: Duration) {
         let under_way = UnderWay::begin(self);
+        let (action, request, arrived) = (call.action.clone(), call.request.clone(), arrived.cloned());
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
-            _ = under_way.0.forward(&headers, &request).await;
+            _ = under_way.0.carry_out(&headers, &action, &request, arrived.as_ref()).await;
         });
+    }
+
+    /// Forwards a call, whose writes the stream's records are compared with.
+    async fn carry_out(
+        &self,
+        headers: &HeaderMap,
+        action: &str,
+        request: &Value,
+        arrived: Option<&Arrived>,
+    ) -> Result<Response<Value>> {
+        let (Some((stories, "DynamoDB")), Some(arrived)) = (&self.teller, arrived) else {
+            return self.forward(headers, request).await;
+        };
+        let writing = stories.writing(arrived, action, request);
+        let answer = self.forward(headers, request).await;
+        let took_effect = answer.as_ref().is_ok_and(|answer| answer.status().is_success());
+        // A transaction whose token is known already writes nothing, and consumes read units.
+        let consumed = answer.as_ref().map(|answer| capacity::read(action, answer.body())).unwrap_or_default();
+        let is_repeated = !consumed.is_empty() && consumed.iter().all(|consumed| consumed.access == Access::Read);
+        stories.wrote(writing, took_effect && !is_repeated);
+        answer
     }
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {

@@ -33,12 +33,15 @@ use crate::aws_json::NO_FUNCTION;
 use crate::browser_guard::BrowserGuard;
 use crate::iam::Guard;
 use crate::listen::{free_port, url_of};
+use crate::stories::Stories;
 
 /// One recorded call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The access key that signed the call: the logical id of the calling function, or another one.
+    /// The logical id of the calling function. For another caller, the access key that signed the call.
     pub caller: Option<String>,
+    /// The number of the function's execution environment.
+    pub environment: Option<u64>,
     /// The action, for example `TransactWriteItems`.
     pub action: String,
     /// The request of the client.
@@ -69,26 +72,48 @@ pub struct FaultProxy {
 impl FaultProxy {
     /// Starts a fault proxy in front of the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
-        Self::open(upstream, None, None, true).await
+        Self::open(upstream, None, None, None, true).await
     }
 
     /// Like [`FaultProxy::start`], but every call is forwarded with this access key, whatever key signed it. `DynamoDB
     /// Local` has a separate database for each access key. The forwarded signature is a dummy, which only local
     /// endpoints accept.
     pub async fn start_as(upstream: &str, access_key: &str) -> Result<Self> {
-        Self::open(upstream, Some(access_key), None, true).await
+        Self::open(upstream, Some(access_key), None, None, true).await
     }
 
     /// Starts a fault proxy that refuses calls that the caller's role does not allow, and optionally records calls. It
     /// forwards every call with the same access key, because all functions share the tables.
-    pub(crate) async fn guarded(upstream: &str, guard: &Arc<Guard>, records: bool) -> Result<Self> {
-        Self::open(upstream, Some(NO_FUNCTION), Some(Arc::clone(guard)), records).await
+    pub(crate) async fn guarded(
+        upstream: &str,
+        guard: &Arc<Guard>,
+        stories: &Arc<Stories>,
+        records: bool,
+    ) -> Result<Self> {
+        let teller = Some((Arc::clone(stories), "DynamoDB"));
+        Self::open(upstream, Some(NO_FUNCTION), Some(Arc::clone(guard)), teller, records).await
     }
 
-    async fn open(upstream: &str, access_key: Option<&str>, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
+    /// One in front of another service, whose calls the stories tell, too.
+    pub(crate) async fn of_service(
+        service: &'static str,
+        upstream: &str,
+        stories: &Arc<Stories>,
+        records: bool,
+    ) -> Result<Self> {
+        Self::open(upstream, None, None, Some((Arc::clone(stories), service)), records).await
+    }
+
+    async fn open(
+        upstream: &str,
+        access_key: Option<&str>,
+        guard: Option<Arc<Guard>>,
+        teller: Option<(Arc<Stories>, &'static str)>,
+        records: bool,
+    ) -> Result<Self> {
         let listener = free_port().await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line::new(upstream, access_key, guard, BrowserGuard::of(&listener)?, records)?);
+        let line = Arc::new(Line::new(upstream, access_key, guard, BrowserGuard::of(&listener)?, teller, records)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }

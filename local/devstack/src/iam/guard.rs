@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::http::{HeaderMap, header};
 use serde_json::{Value, json};
 
 use super::ask::Ask;
+use super::caller::Caller;
 use super::dynamodb::Schema;
 use super::policy::{self, Policy};
 use super::services;
@@ -110,7 +110,8 @@ impl Guard {
 
     /// Checks that all requests are allowed. It evaluates all of them, so that the first refusal does not hide another.
     fn check(&self, caller: Option<&str>, asks: impl FnOnce() -> Vec<Ask>) -> Result<(), Denial> {
-        let Some((caller, role)) = caller.and_then(|caller| self.roles.get_key_value(caller)) else { return Ok(()) };
+        let role = caller.and_then(|access_key| self.roles.get_key_value(Caller::of(access_key).function));
+        let Some((caller, role)) = role else { return Ok(()) };
         let mut refusal = None;
         for ask in asks() {
             let allowed = policy::permit(&role.policies, &ask);
@@ -152,10 +153,4 @@ impl Denial {
     pub(crate) fn of_dynamodb(&self) -> Value {
         json!({ "__type": "com.amazon.coral.service#AccessDeniedException", "Message": self.0 })
     }
-}
-
-/// The access key that signed a call.
-pub(crate) fn caller(headers: &HeaderMap) -> Option<&str> {
-    let signature = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    signature.split_once("Credential=")?.1.split('/').next()
 }

@@ -1,7 +1,7 @@
 //! IAM on a laptop: calls that a function's role in the template does not allow are refused, as on AWS.
 //!
-//! On Lambda each function has the credentials of its role. Here a function's access key is its logical id, so a
-//! service knows which function signed a call. A [`Guard`] derives from the call the [`Ask`]s by which AWS authorises
+//! On Lambda each execution environment has its own credentials of the function's role. Here its access key is the
+//! function's logical id and a number, so a service knows which environment of which function signed a call. A [`Guard`] derives from the call the [`Ask`]s by which AWS authorises
 //! it, and evaluates them against the policies of that function's role. Callers with another access key (a developer, a
 //! test) may do anything.
 //!
@@ -11,6 +11,7 @@
 //! widens a permission.
 
 mod ask;
+mod caller;
 mod dynamodb;
 mod expression;
 mod guard;
@@ -22,7 +23,8 @@ mod tests;
 mod wildcard;
 
 pub use self::ask::Ask;
-pub(crate) use self::guard::{Denial, caller};
+pub(crate) use self::caller::{Caller, caller};
+pub(crate) use self::guard::Denial;
 pub use self::guard::{Guard, Ruling};
 pub use self::policy::{Policy, permit};
 pub use self::statement::{Condition, Effect, Operator, Quantifier, Statement};

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use axum::http::header::AUTHORIZATION;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::path::S3Path;
 use s3s::{S3Result, s3_error};
 
 use crate::iam::{Denial, Guard, matches_arn};
 use crate::resource::bucket_arn;
+use crate::stories::{Call, Stories};
 
 pub(super) struct Roles {
     pub(super) guard: Arc<Guard>,
+    pub(super) stories: Arc<Stories>,
     /// Patterns of the ARNs of the objects that everybody may read.
     pub(super) public: Vec<String>,
 }
@@ -33,6 +36,13 @@ impl S3Access for Roles {
             return if may { Ok(()) } else { Err(s3_error!(AccessDenied, "a request needs a signature")) };
         };
         let checked = self.guard.check_s3(&credentials.access_key, operation, bucket, key);
+        // A presigned request is somebody else's, whoever signed it.
+        if context.headers().contains_key(AUTHORIZATION) {
+            let error = checked.as_ref().err().map(|_| "AccessDenied".to_owned());
+            let arrived =
+                self.stories.arrived(Some(&credentials.access_key), operation, key.unwrap_or_default().as_bytes());
+            self.stories.served(&arrived, Call::simple("S3", operation, bucket, key, error));
+        }
         checked.map_err(|Denial(message)| s3_error!(AccessDenied, "{message}"))
     }
 }

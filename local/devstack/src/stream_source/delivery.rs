@@ -123,6 +123,7 @@ impl Delivery {
         Invocation {
             source: &self.source,
             sandbox: &self.sandbox,
+            table: &self.source.table,
             stream: &self.stream,
             shard: &self.shard,
             window: self.window.as_ref(),

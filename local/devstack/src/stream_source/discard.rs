@@ -35,7 +35,9 @@ impl Failures {
         payload: impl FnOnce() -> Value,
     ) -> Result<()> {
         match destination {
-            Destination::Queue(queue) => self.sqs.send(queue, &message.to_string().into(), &Value::Null).await,
+            Destination::Queue(queue) => {
+                self.sqs.send(queue, &message.to_string().into(), &Value::Null).await.map(drop)
+            }
             Destination::Bucket(bucket) => {
                 message["payload"] = json!(payload().to_string());
                 let store = self.store.as_ref().context("the stack has no bucket")?;

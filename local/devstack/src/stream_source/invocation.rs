@@ -8,6 +8,7 @@ use super::record::Record;
 use super::window::Window;
 use crate::item_failures::item_failures;
 use crate::sandbox::Sandbox;
+use crate::stories::record_id;
 use crate::template::StreamSource;
 
 /// Whether this is the last invocation with its window's state.
@@ -23,6 +24,8 @@ pub(super) enum Ending {
 pub(super) struct Invocation<'a> {
     pub(super) source: &'a StreamSource,
     pub(super) sandbox: &'a Sandbox,
+    /// The name of the table.
+    pub(super) table: &'a str,
     pub(super) stream: &'a str,
     pub(super) shard: &'a str,
     /// The window. `None`: the source has no windows.
@@ -41,7 +44,8 @@ pub(super) struct Success {
 impl Invocation<'_> {
     /// Invokes the function, and reads its answer as Lambda does.
     pub(super) async fn run(&self) -> Result<Success, String> {
-        let answer = self.sandbox.invoke(self.event()).await?;
+        let causes = self.records.iter().map(|record| record_id(self.table, &record.sequence_number)).collect();
+        let answer = self.sandbox.invoke(self.event(), causes).await?;
         let state = match (self.window, &answer["state"]) {
             (None, _) => Value::Null,
             (Some(_), state @ Value::Object(_)) => state.clone(),

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::record::Record;
 use crate::aws_json::Refusal;
+use crate::stories::Stories;
 use crate::stream::{Position, Stream};
 use crate::template::Pattern;
 
@@ -15,6 +16,8 @@ use crate::template::Pattern;
 /// Streams deliver records at least once, so consumers must tolerate that.
 pub(super) struct Reader {
     pub(super) stream: Arc<Stream>,
+    pub(super) table: String,
+    pub(super) stories: Arc<Stories>,
     pub(super) shard: String,
     pub(super) filters: Vec<Pattern>,
     pub(super) position: Position,
@@ -54,6 +57,7 @@ impl Reader {
         let none = page.records.is_empty();
         let records = page.records.into_iter().map(|record| Record::new(record, self.stream.arn()));
         let records = records.collect::<Result<Vec<_>>>()?;
+        self.stories.streamed(&self.table, &self.shard, records.iter().map(|record| &record.event));
         if let Some(last) = records.last() {
             self.position = Position::After(last.sequence_number.clone());
         }

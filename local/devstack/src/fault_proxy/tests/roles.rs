@@ -5,6 +5,7 @@ use axum::http::HeaderMap;
 
 use super::*;
 use crate::iam::{self, Guard};
+use crate::stories::Stories;
 
 const ROLE: &str = r"
   GetNote:
@@ -31,7 +32,7 @@ async fn guarded() -> FaultProxy {
     });
     tokio::spawn(axum::serve(listener, router).into_future());
     let guard = Arc::new(Guard::new(&Template::parse(&format!("{TEMPLATE}{ROLE}")).unwrap(), true));
-    FaultProxy::guarded(&url, &guard, true).await.unwrap()
+    FaultProxy::guarded(&url, &guard, &Stories::off(), true).await.unwrap()
 }
 
 async fn call(proxy: &FaultProxy, caller: &str, target: &str, request: Value) -> (u16, Value) {
