@@ -175,6 +175,7 @@ impl Stack {
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         let origin = if engine.is_some() { "data" } else { "dynamodb_endpoint" };
         Endpoint::new(&dynamodb_url)?.ensure_tables(&template.tables, origin).await?;
+        engine.as_ref().map_or(Ok(()), Engine::add_indexes)?;
         let (tokens, issuer) = tokens_of(&options.issuer, data.as_deref()).await?;
 
         let guard = Arc::new(Guard::new(&template, options.inject_faults));
