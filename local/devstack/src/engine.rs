@@ -109,10 +109,15 @@ fn open(data: Option<&Path>) -> Result<(String, Database)> {
 
     let file = directory.join(DATABASE_FILE);
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
+    // The engine would take it for a new database.
+    if file.metadata().is_ok_and(|file| file.len() == 0) {
+        let message = format!("{path} is empty: restore a copy, delete it for a new shop, or choose another directory");
+        return Err(OptionError::new("data", message).into());
+    }
     // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.
     private_file::make_private(&file).map_err(unusable)?;
     let database = open_at(path).map_err(|error| {
-        let message = format!("cannot open {path}: delete it or choose another directory");
+        let message = format!("cannot open {path}: restore a copy, delete it, or choose another directory");
         OptionError::new("data", message).caused_by(error)
     })?;
     Ok((path.to_owned(), database))
