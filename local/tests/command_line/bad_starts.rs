@@ -1,8 +1,9 @@
 //! Each bad start ends with a line that says what to do, and changes nothing.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use super::{LOCAL, Running};
 
@@ -34,8 +35,16 @@ impl Drop for Kept {
 /// Runs the command, and returns its exit code and what it says.
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let region = [("AWS_REGION", "us-east-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "a")];
-    let Output { status, stdout, stderr } = Command::new(LOCAL).args(arguments).envs(region).output().unwrap();
-    assert!(stdout.is_empty(), "{arguments:?}: nothing is announced that does not run");
+    let mut command = Command::new(LOCAL);
+    command.args(arguments).envs(region).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut announced = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut announced).unwrap();
+    if !announced.is_empty() {
+        process.kill().unwrap();
+    }
+    let Output { status, stderr, .. } = process.wait_with_output().unwrap();
+    assert_eq!(announced, "", "{arguments:?} starts");
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
@@ -81,7 +90,7 @@ fn a_start_over_something_unusable_is_refused_in_one_line_that_says_what_to_do()
 #[test]
 fn a_start_over_a_damaged_file_is_refused_in_one_line_and_changes_nothing() {
     let emptied = |file: &Path| fs::write(file, "").unwrap();
-    let foreign = |file: &Path| fs::write(file, "{ this is something else").unwrap();
+    let foreign = |file: &Path| fs::write(file, "{ this is something else\n").unwrap();
     let overwritten = |file: &Path| {
         let mut bytes = fs::read(file).unwrap();
         bytes.get_mut(4096..).unwrap().fill(0xff);
