@@ -24,10 +24,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use devstack::template::Route;
 use devstack::{Issuer, OptionError, Options, Stack, Template};
 use indicatif::{ProgressBar, ProgressStyle};
 use local::console::Console;
 use local::{OWN_ORIGINS, demo, functions};
+use reqwest::Url;
 use tokio::signal;
 
 use self::payments::Payments;
@@ -42,7 +44,7 @@ const DEFAULT_PORT: u16 = 3000;
 
 /// Till on your laptop: the real functions behind an HTTP gateway, over an embedded DynamoDB and SQS.
 #[derive(Parser)]
-#[command(name = "local", args_conflicts_with_subcommands = true)]
+#[command(name = "local", bin_name = "cargo local", args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -99,7 +101,7 @@ pub(crate) struct Serve {
     data: Option<PathBuf>,
 
     /// The tables of the stack: v1, v1-v2, v2-v1 or v2; of two, the shop uses the first [default: the template's]
-    #[arg(long)]
+    #[arg(long, value_parser = ["v1", "v1-v2", "v2-v1", "v2"])]
     tables: Option<String>,
 
     /// Whether the shop is open. If it is closed, routes answer 503, queues keep their messages, and there is no demo shop
@@ -116,11 +118,11 @@ pub(crate) struct Serve {
     pub(crate) quiet: bool,
 
     /// Let pages of this origin call the API, next to those of localhost and 127.0.0.1; may be repeated
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     cors_origin: Vec<String>,
 
     /// Accept the access tokens of this OpenID Connect issuer, instead of issuing tokens
-    #[arg(long, value_name = "URL", requires = "audience")]
+    #[arg(long, value_name = "URL", requires = "audience", value_parser = url)]
     issuer: Option<String>,
 
     /// The audience of that issuer's tokens: `aud`, or `client_id` in tokens without `aud`
@@ -129,7 +131,7 @@ pub(crate) struct Serve {
 
     /// Take card payments at this provider, which speaks Stripe's protocol. Its keys are in the environment variables
     /// `PAYMENT_API_KEY` and `PAYMENT_WEBHOOK_SECRET` [default: a pretend provider]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = url)]
     payments: Option<String>,
 
     /// The pretend payment provider's port on 127.0.0.1; 0 takes a free one
@@ -138,7 +140,7 @@ pub(crate) struct Serve {
 
     /// Keep the search index in this OpenSearch cluster. Its user is in the environment variables `SEARCH_USERNAME` and
     /// `SEARCH_PASSWORD`, if it has one [default: a pretend OpenSearch, in memory]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = url)]
     search: Option<String>,
 
     /// Routes, scopes, queues and the table [default: template.yaml of this workspace or this directory]
@@ -151,6 +153,22 @@ impl Serve {
     fn has_demo(&self) -> bool {
         !self.empty && self.shop.as_deref() != Some("closed")
     }
+}
+
+fn url(text: &str) -> Result<String, String> {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(text.to_owned()),
+        _ => Err("write a URL, such as https://service.example".to_owned()),
+    }
+}
+
+/// An origin as a browser sends it, or with `:*` for every port.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_suffix(":*").unwrap_or(text);
+    let is_origin =
+        url(host).is_ok_and(|url| Url::parse(&url).is_ok_and(|url| url.origin().ascii_serialization() == host));
+    let refused = || "write scheme and host, and the port unless it is the default: https://shop.example".to_owned();
+    if is_origin || text == "*" { Ok(text.to_owned()) } else { Err(refused()) }
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
@@ -189,12 +207,13 @@ async fn serve(arguments: Serve) -> Result<()> {
         vec![("Payments", provider.url().to_owned()), ("Search", search.url().to_owned())],
         arguments.has_demo(),
     )?;
-    search.build(&stack).await?;
+    let indexing = search.build(&stack).await?;
     if arguments.has_demo() {
         demo::create(&stack).await?;
     }
     announce(&stack, &arguments, &provider, &search)?;
     stop.await;
+    drop(indexing);
     stack.shutdown().await
 }
 
@@ -287,22 +306,24 @@ fn print(text: &str) -> Result<()> {
 fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Search) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
     let buckets = stack.s3_url().map(|url| format!("S3 at {url} (secret access key: local)\n")).unwrap_or_default();
-    let routes: String = stack.template().routes.iter().map(route_line).collect();
+    let routes = route_lines(&stack.template().routes);
     let tokens = match &arguments.issuer {
         Some(issuer) => format!("Tokens of {issuer} are accepted.\n"),
         None => tokens(stack, arguments)?,
     };
     Ok(format!(
-        r"Open {url}/ in a browser: shop, API, table, stream, queues, payments
+        r"
+Routes:
+{routes}
+{tokens}
+Open {url}/ in a browser: shop, API, requests, table, stream, queues, payments
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
 {buckets}{provider}
 {search}
+Reference, storefront, table, events and queues at {url}/
 
-Routes:
-{routes}
-{tokens}
 Ctrl-C stops it.
 "
     ))
@@ -322,9 +343,13 @@ A token for another caller:
     ))
 }
 
-fn route_line(route: &devstack::template::Route) -> String {
-    let scopes = if route.scopes.is_empty() { "public".to_owned() } else { route.scopes.join(", ") };
-    format!("  {:<7}{:<40}{scopes}\n", route.method, route.path)
+fn route_lines(routes: &[Route]) -> String {
+    let width = routes.iter().map(|route| route.path.len()).max().unwrap_or_default();
+    let lines = routes.iter().map(|Route { method, path, scopes, .. }| {
+        let scopes = if scopes.is_empty() { "public".to_owned() } else { scopes.join(", ") };
+        format!("  {method:<7}{path:<width$}  {scopes}\n")
+    });
+    lines.collect()
 }
 
 /// Resolves on Ctrl-C or SIGTERM. After this call neither ends the process by itself.

@@ -18,7 +18,10 @@ async fn main() -> ExitCode {
     match cli::run(arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // A cause often repeats what its error says.
+            let mut causes: Vec<_> = error.chain().map(ToString::to_string).collect();
+            causes.dedup_by(|cause, error| error.contains(cause.as_str()));
+            eprintln!("error: {}", causes.join(": "));
             ExitCode::FAILURE
         }
     }

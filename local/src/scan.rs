@@ -1,10 +1,12 @@
-//! A walk over a whole table, strongly consistent. The audit and the export need it, because only a scan finds items that
+//! A walk over a whole table, strongly consistent. The audit and the exports need it, because only a scan finds items that
 //! no access pattern reaches. No function's role allows a scan.
+//!
+//! Every walk of this crate goes through [`segment`], whose cost for each item must not depend on the table's size.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use key_schema::entity::{Entity as _, Product};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::ProductId;
@@ -32,6 +34,21 @@ pub(crate) async fn patiently<T, F: Future<Output = Result<T, Error>>>(request: 
     }
 }
 
+/// The pages of a segment, each with its read units. A page is read when it is asked for. The items are as the table has
+/// them.
+pub(crate) fn segment(
+    table: WholeTable,
+    segment: Segment,
+) -> impl Stream<Item = Result<(Vec<Item>, f64)>> + Unpin + Send {
+    // The key to begin after, in an `Option` that is `None` behind the last page.
+    Box::pin(stream::try_unfold((table, Some(None)), move |(table, after)| async move {
+        let Some(after) = after else { return Ok(None) };
+        let read = patiently(|| table.page(segment, after.as_ref())).await;
+        let (items, last, units) = read.context("the table cannot be read")?;
+        Ok(Some(((items, units), (table, last.map(Some)))))
+    }))
+}
+
 /// The pages of all segments of the table of this environment, each with the number of its segment. A page is read when it
 /// is asked for. The keys of the items are canonical, whatever layout the table has. If the environment names the two
 /// tables of a migration, the table is the one that leads now.
@@ -42,14 +59,9 @@ pub(crate) async fn patiently<T, F: Future<Output = Result<T, Error>>>(request: 
 pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item = Result<(u8, Vec<Item>)>> + use<>> {
     let table = WholeTable::from_environment(environment)?.leading().await.context("the phase cannot be read")?;
     let segments = (0..SEGMENTS).map(move |number| {
-        let (table, segment) = (table.clone(), Segment { number: number.into(), of: SEGMENTS.into() });
-        Box::pin(stream::unfold(Some((table, None)), move |next| async move {
-            let (table, after) = next?;
-            match patiently(|| table.page(segment, after.as_ref())).await.context("the table cannot be read") {
-                Ok((items, last)) => Some((Ok((number, items)), last.map(|last| (table, Some(last))))),
-                Err(error) => Some((Err(error), None)),
-            }
-        }))
+        let (table, of) = (table.clone(), Segment { number: number.into(), of: SEGMENTS.into() });
+        let pages = segment(table.clone(), of);
+        pages.map_ok(move |(items, _)| (number, items.into_iter().map(|item| table.canonical(item)).collect()))
     });
     Ok(stream::select_all(segments.collect::<Vec<_>>()))
 }

@@ -1,4 +1,5 @@
-//! `cargo measure growth`: checks that an operation costs the same in a large table as in a small one.
+//! `cargo measure growth`: checks that an operation, and each item of a walk, costs the same in a large table as in a small
+//! one.
 
 mod fill;
 mod probe;
@@ -6,6 +7,7 @@ mod report;
 mod shop;
 #[cfg(test)]
 mod tests;
+mod walks;
 mod workload;
 
 use std::fs;
@@ -38,19 +40,21 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     let Arguments { orders, rounds, data, keep } = arguments;
-    let mut sizes = Vec::new();
+    let (mut sizes, mut walked) = (Vec::new(), Vec::new());
     for orders in orders {
         let data = data.join(format!("growth-{orders}"));
         fill_once(&data, orders).await?;
         eprintln!("{orders} orders: measuring every route {rounds} times");
-        let operations = measure(&data, orders, rounds).await;
         let kept = || format!("{orders} orders: the table is kept in {}, for the same command", data.display());
-        sizes.push((orders, operations.with_context(kept)?));
+        walked.push(walks::measure(&data).await.with_context(kept)?);
+        sizes.push((orders, measure(&data, orders, rounds).await.with_context(kept)?));
         if !keep {
             fs::remove_dir_all(&data)?;
         }
     }
-    print(&report::costs(sizes.iter().map(|(orders, operations)| (*orders, operations.as_slice())))?)
+    print(&report::costs(sizes.iter().map(|(orders, operations)| (*orders, operations.as_slice())))?)?;
+    print("\n")?;
+    print(&walks::report(&walked)?)
 }
 
 /// Fills the table in this folder, unless it is already filled.

@@ -1,5 +1,6 @@
 //! The embedded DynamoDB: `dynoxide` on a loopback port, in memory or in a file.
 
+mod describe;
 mod front;
 #[cfg(test)]
 mod tests;
@@ -26,11 +27,22 @@ const DATABASE_FILE: &str = "table.sqlite";
 const STREAM_INDEX: &str = "CREATE INDEX IF NOT EXISTS devstack_stream_records \
     ON _stream_records (table_name, CAST(sequence_number AS INTEGER), shard_id)";
 
+/// The index of a table in the order of segments, which covers the number and the size of all items. Without it each page
+/// of a segment reads and sorts the whole table.
+fn segment_index(table: &str) -> String {
+    format!(
+        "CREATE INDEX IF NOT EXISTS \"devstack_segments::{table}\" \
+         ON \"{table}\" (hash_prefix, pk, sk, item_size)"
+    )
+}
+
 /// A running engine. It stops when dropped.
 pub(crate) struct Engine {
     url: String,
     own_url: String,
     database: Database,
+    /// SQLite's name of the database.
+    name: String,
     stop: [oneshot::Sender<()>; 2],
     front: JoinHandle<std::io::Result<()>>,
     serving: JoinHandle<Result<(), String>>,
@@ -39,7 +51,7 @@ pub(crate) struct Engine {
 impl Engine {
     /// Starts an engine over the file in `data`, or over memory.
     pub(crate) async fn start(port: u16, data: Option<&Path>) -> Result<Self> {
-        let database = open(data)?;
+        let (name, database) = open(data)?;
         let (listener, own) = (loopback(port, "dynamodb_port").await?, unguessable().await?);
         let (url, own_url) = (url_of(&listener)?, url_of(&own)?);
 
@@ -49,8 +61,8 @@ impl Engine {
         let serving = tokio::spawn(dynoxide::server::serve_with_shutdown(own, database.clone(), async {
             _ = stopped.await;
         }));
-        let front = front::serve(listener, &own_url, front_stopped)?;
-        Ok(Self { url, own_url, database, stop: [stop_front, stop], front, serving })
+        let front = front::serve(listener, &own_url, name.clone(), front_stopped)?;
+        Ok(Self { url, own_url, database, name, stop: [stop_front, stop], front, serving })
     }
 
     /// The base URL for programs outside the stack.
@@ -68,6 +80,12 @@ impl Engine {
         &self.database
     }
 
+    /// Adds the indexes that new tables lack. Nobody may use the database meanwhile: in memory, a change of the schema
+    /// fails other statements.
+    pub(crate) fn add_indexes(&self) -> Result<()> {
+        add_indexes(&self.name)
+    }
+
     /// Lets running requests finish, then closes the database.
     pub(crate) async fn shutdown(self) {
         let [stop_front, stop] = self.stop;
@@ -78,29 +96,45 @@ impl Engine {
     }
 }
 
-fn open(data: Option<&Path>) -> Result<Database> {
+/// Opens the database of this directory. Returns SQLite's name for it, too.
+fn open(data: Option<&Path>) -> Result<(String, Database)> {
     let Some(directory) = data else {
         // Two connections reach a database in memory only by its name.
         let name = format!("file:{}?mode=memory&cache=shared", Uuid::new_v4());
-        return open_at(&name).context("cannot open a database in memory");
+        let database = open_at(&name).context("cannot open a database in memory")?;
+        return Ok((name, database));
     };
     let unusable = |error| OptionError::unusable_directory(directory, error);
     private_file::create_directory(directory).map_err(unusable)?;
 
     let file = directory.join(DATABASE_FILE);
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
+    // The engine would take it for a new database.
+    if file.metadata().is_ok_and(|file| file.len() == 0) {
+        let message = format!("{path} is empty: restore a copy, delete it for a new shop, or choose another directory");
+        return Err(OptionError::new("data", message).into());
+    }
     // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.
     private_file::make_private(&file).map_err(unusable)?;
-    open_at(path).map_err(|error| {
-        let message = format!("cannot open {path}: delete it or choose another directory");
-        OptionError::new("data", message).caused_by(error).into()
-    })
+    let database = open_at(path).map_err(|error| {
+        let message = format!("cannot open {path}: restore a copy, delete it, or choose another directory");
+        OptionError::new("data", message).caused_by(error)
+    })?;
+    Ok((path.to_owned(), database))
 }
 
-/// Opens the database of this name, and adds the index by a connection of its own, because the engine keeps its own to
-/// itself.
 fn open_at(name: &str) -> Result<Database> {
     let database = Database::new(name)?;
-    Connection::open(name)?.execute_batch(STREAM_INDEX)?;
+    add_indexes(name)?;
     Ok(database)
+}
+
+/// Adds the indexes that the engine lacks, by a connection of its own, because the engine keeps its own to itself.
+fn add_indexes(name: &str) -> Result<()> {
+    let connection = Connection::open(name)?;
+    connection.execute_batch(STREAM_INDEX)?;
+    let mut tables = connection.prepare("SELECT table_name FROM _tables")?;
+    let tables = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    tables.iter().try_for_each(|table| connection.execute_batch(&segment_index(table)))?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use axum::Router;
 use dynoxide::Database;
 use serde_json::Value;
@@ -142,6 +142,19 @@ fn take(directory: &Path) -> Result<File, OptionError> {
     })
 }
 
+/// The error of a database in this directory, with a remedy.
+fn unreadable(error: Error, data: Option<&Path>) -> Error {
+    match data {
+        Some(directory) if !error.is::<OptionError>() => {
+            let name = directory.display();
+            let message =
+                format!("cannot read the table in {name}: restore a copy, delete it, or choose another directory");
+            OptionError::new("data", message).caused_by(error).into()
+        }
+        _ => error,
+    }
+}
+
 /// The stack's own tokens, and the other issuer if there is one.
 async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Option<OpenIdIssuer>)> {
     match issuer {
@@ -185,7 +198,10 @@ impl Stack {
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         let origin = if engine.is_some() { "data" } else { "dynamodb_endpoint" };
-        Endpoint::new(&dynamodb_url)?.ensure_tables(&template.tables, origin).await?;
+        let tables = Endpoint::new(&dynamodb_url)?.ensure_tables(&template.tables, origin).await;
+        tables.map_err(|error| unreadable(error, data.as_deref()))?;
+        let indexed = engine.as_ref().map_or(Ok(()), Engine::add_indexes);
+        indexed.map_err(|error| unreadable(error, data.as_deref()))?;
         let (tokens, issuer) = tokens_of(&options.issuer, data.as_deref()).await?;
 
         let guard = Arc::new(Guard::new(&template, options.inject_faults));

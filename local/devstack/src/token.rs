@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,6 +16,9 @@ use uuid::Uuid;
 use crate::{private_file, signatures};
 
 const LIFETIME_SECONDS: u64 = 12 * 60 * 60;
+
+/// The length of the secret.
+const SECRET_BYTES: usize = 32;
 
 /// The file within a data directory that holds the secret.
 const SECRET_FILE: &str = "token-secret";
@@ -75,7 +78,10 @@ impl Tokens {
             )
         };
         match std::fs::read(&file) {
-            Ok(secret) => Ok(Self::with_secret(&secret, issuer, audience)),
+            Ok(secret) if secret.len() == SECRET_BYTES => Ok(Self::with_secret(&secret, issuer, audience)),
+            Ok(secret) => {
+                Err(anyhow!("it has {} bytes instead of {SECRET_BYTES}", secret.len())).with_context(unusable)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let secret = fresh_secret();
                 private_file::create_new(&file).and_then(|mut file| file.write_all(&secret)).with_context(unusable)?;
@@ -163,8 +169,8 @@ fn now() -> Result<u64> {
 }
 
 /// 244 random bits.
-fn fresh_secret() -> [u8; 32] {
-    let mut secret = [0; 32];
+fn fresh_secret() -> [u8; SECRET_BYTES] {
+    let mut secret = [0; SECRET_BYTES];
     secret[..16].copy_from_slice(Uuid::new_v4().as_bytes());
     secret[16..].copy_from_slice(Uuid::new_v4().as_bytes());
     secret

@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result, ensure};
 use flate2::Crc;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use key_schema::value::Timestamp;
-use table::Segment;
+use table::{Item, Segment};
 
 use super::Table;
-use super::format::pack;
+use super::format::{pack, write_lines};
 use super::location::FOLDER;
 
 /// The size of the items of one data file, about, before they are compressed. A worker holds one file in memory.
@@ -45,12 +45,15 @@ pub async fn write_files(directory: &Path, table: &Table, progress: impl Fn(u64)
     let files = stream::iter(0..number).map(|segment| {
         let path = folder.join(format!("{segment:05}-of-{number:05}.json.gz"));
         async move {
-            let mut items = Vec::new();
+            let (mut lines, mut count) = (Vec::new(), 0);
             let part = Segment { number: segment, of: number };
-            table.segment(part, &mut table.pace(), |page| items.extend(page)).await?;
-            let count = items.len() as u64;
+            let each = |page: Vec<Item>| {
+                count += page.len() as u64;
+                write_lines(&mut lines, page)
+            };
+            table.segment(part, &mut table.pace(), each).await?;
             let packed =
-                tokio::task::spawn_blocking(move || pack(items)).await.context("a file cannot be packed")??;
+                tokio::task::spawn_blocking(move || pack(&lines)).await.context("a file cannot be packed")??;
             fs::write(&path, packed).with_context(|| format!("cannot write {}", path.display()))?;
             anyhow::Ok(count)
         }

@@ -66,15 +66,21 @@ pub(super) fn md5_of(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(Md5::digest(bytes))
 }
 
-/// A data file of these items. Equal items in the same order make equal files.
-pub(super) fn pack(items: Vec<Item>) -> Result<Vec<u8>> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+/// Adds a line for each item. Equal items in the same order make equal lines.
+pub(super) fn write_lines(lines: &mut Vec<u8>, items: Vec<Item>) -> Result<()> {
     for item in items {
         // Sorted by name: a map of an item has no order.
         let item = serde_json::to_value(serde_dynamo::Item::from(item)).context("an item has no JSON")?;
-        serde_json::to_writer(&mut packed, &Line { item })?;
-        packed.write_all(b"\n")?;
+        serde_json::to_writer(&mut *lines, &Line { item })?;
+        lines.push(b'\n');
     }
+    Ok(())
+}
+
+/// A data file of these lines.
+pub(super) fn pack(lines: &[u8]) -> Result<Vec<u8>> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(lines)?;
     packed.finish().context("a file cannot be compressed")
 }
 

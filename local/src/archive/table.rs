@@ -2,8 +2,11 @@
 
 use anyhow::{Context as _, Result};
 use copying::Pace;
+use futures_util::TryStreamExt as _;
 use lambda::{Environment, FromEnvironment as _};
 use table::{Description, Item, Segment, WholeTable};
+
+use crate::scan;
 
 /// A table, read as a whole at a pace.
 #[derive(Clone, Debug)]
@@ -63,18 +66,13 @@ impl Table {
         &self,
         segment: Segment,
         pace: &mut Pace,
-        mut each: impl FnMut(Vec<Item>),
+        mut each: impl FnMut(Vec<Item>) -> Result<()>,
     ) -> Result<()> {
-        let mut after = None;
-        loop {
-            let read = self.whole.stored_page(segment, after.as_ref()).await;
-            let (items, last, units) = read.context("the table cannot be read")?;
-            each(items);
+        let mut pages = scan::segment(self.whole.clone(), segment);
+        while let Some((items, units)) = pages.try_next().await? {
+            each(items)?;
             pace.pay((units, 0.0)).await;
-            after = last;
-            if after.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 }

@@ -230,6 +230,7 @@ async fn scan(table: &Table, rules: &Rules, progress: impl Fn(u64)) -> Result<Ta
                     tally.add(item);
                 }
                 progress(seen.fetch_add(items, Ordering::Relaxed) + items);
+                Ok(())
             };
             table.segment(Segment { number, of: workers }, &mut table.pace(), each).await?;
             anyhow::Ok(tally)
@@ -276,6 +277,7 @@ async fn named(
                 None => _ = missing.insert(place, sum),
             }
         }
+        Ok(())
     };
     table.segment(Segment { number: 0, of: 1 }, &mut table.pace(), each).await?;
     findings.extend(missing.into_keys().map(|(partition, sort)| Finding::Missing(partition, sort)));

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use devstack::Stack;
 use local::SEARCH_SECRET;
 use local::pretend_search::{PretendSearch, User};
 use local::reindex::{has_index, reindex};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use super::Serve;
 use super::place::of_stack;
@@ -17,6 +19,12 @@ use super::place::of_stack;
 /// The environment variables with the user of a cluster that the user names.
 const USERNAME: &str = "SEARCH_USERNAME";
 const PASSWORD: &str = "SEARCH_PASSWORD";
+
+/// The longest that a start waits for the search index. That of a small shop is complete by then.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The longest that another cluster may take to answer.
+const LOOK: Duration = Duration::from_secs(5);
 
 pub(super) enum Search {
     Pretend { server: PretendSearch, user: User },
@@ -35,6 +43,7 @@ impl Search {
                 }
                 None => None,
             };
+            ensure_answers(url, user.as_ref()).await?;
             return Ok(Self::Other { url: url.clone(), user });
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen on 127.0.0.1")?;
@@ -54,15 +63,27 @@ impl Search {
     }
 
     /// Builds the index of the pretend OpenSearch, which keeps nothing. Another cluster has kept its own.
-    pub(super) async fn build(&self, stack: &Stack) -> Result<()> {
+    ///
+    /// A large table is still read when this returns, and the log says when the index is complete. Until then searches
+    /// answer 503 `search-unavailable`. The building stops when the returned set is dropped.
+    pub(super) async fn build(&self, stack: &Stack) -> Result<JoinSet<()>> {
+        let mut building = JoinSet::new();
         if let Self::Pretend { .. } = self {
             let port = stack.url().rsplit(':').next().and_then(|port| port.parse().ok());
             let environment = of_stack(port.context("the stack's URL has no port")?).await?;
             if has_index(&environment) {
-                reindex(&environment, |_| ()).await.context("the search index cannot be built")?;
+                building.spawn(async move {
+                    match reindex(&environment, |_| ()).await {
+                        Ok(products) => tracing::info!("the search index is complete: {products} products"),
+                        Err(error) => tracing::error!("no search index: start cargo local reindex: {error:#}"),
+                    }
+                });
+                if tokio::time::timeout(PATIENCE, building.join_next()).await.is_err() {
+                    tracing::info!("searches answer 503 until the search index is complete");
+                }
             }
         }
-        Ok(())
+        Ok(building)
     }
 
     pub(super) fn url(&self) -> &str {
@@ -78,6 +99,24 @@ impl Search {
             Self::Other { user, .. } => user.as_ref(),
         }
     }
+}
+
+/// Looks at another cluster, so that a wrong address or user is found at the start.
+async fn ensure_answers(url: &str, user: Option<&User>) -> Result<()> {
+    let client = reqwest::Client::builder().no_proxy().timeout(LOOK).build().context("cannot make an HTTP client")?;
+    let mut look = client.get(url);
+    if let Some(User { username, password }) = user {
+        look = look.basic_auth(username, Some(password));
+    }
+    let answer = look.send().await.map_err(reqwest::Error::without_url);
+    let answer =
+        answer.with_context(|| format!("no OpenSearch answers at {url}: start it or choose another with --search"))?;
+    let status = answer.status();
+    ensure!(
+        status.is_success(),
+        "OpenSearch at {url} answers {status}: its user is in the environment variables {USERNAME} and {PASSWORD}"
+    );
+    Ok(())
 }
 
 impl fmt::Display for Search {

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod bad_starts;
 mod browsers;
 mod history;
 mod issuer;
@@ -9,6 +10,7 @@ mod migration;
 mod payments;
 mod replay;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -104,6 +106,13 @@ fn it_prints_a_token_and_commands_and_stops_on_ctrl_c() {
     assert_eq!(code, Some(0));
     assert!(printed.contains("TOKEN=ey"), "{printed}");
     assert_eq!(printed.matches("  curl ").count(), 5, "one for a token and four to try: {printed}");
+
+    let (routes, addresses) = printed.split_once("A token for the customer").expect("a token behind the routes");
+    let scope = |line: &str| line.rsplit("  ").next().map(|scope| line.len() - scope.len());
+    let columns: BTreeSet<_> = routes.lines().filter(|line| line.contains('/')).map(scope).collect();
+    assert_eq!(columns.len(), 1, "the scopes stand in one column: {routes}");
+    let last = addresses.trim_end().lines().rev().nth(2).unwrap_or_default();
+    assert!(last.starts_with("Reference, storefront"), "the address is not scrolled away: {addresses}");
 }
 
 #[test]
@@ -118,18 +127,6 @@ fn a_port_in_use_is_reported_with_a_remedy() {
     let port = running.port();
     let expected = format!("error: port {port} is in use: stop what listens there or choose another with --port\n");
     assert_eq!(refused(&["--port", port]), expected);
-}
-
-#[test]
-fn a_missing_template_is_named() {
-    let error = refused(&["--port", "0", "--template", "no-such.yaml"]);
-    assert!(error.starts_with("error: cannot read no-such.yaml: name the template with --template"), "{error}");
-}
-
-#[test]
-fn an_unusable_data_directory_is_named() {
-    let error = refused(&["--port", "0", "--data", "/dev/null/shop"]);
-    assert!(error.starts_with("error: cannot use /dev/null/shop: choose a directory"), "{error}");
 }
 
 #[test]
@@ -211,8 +208,6 @@ async fn the_tables_of_the_stack_can_be_chosen() {
         assert_eq!(page.contains("till-local-orders-table-v2"), is_second_there, "{tables:?}");
         assert_eq!(running.stop("TERM").0, Some(0));
     }
-    let error = refused(&["--port", "0", "--tables", "v3"]);
-    assert!(error.contains("parameter Tables: v3 is not one of v1, v1-v2, v2-v1, v2"), "{error}");
 }
 
 #[tokio::test]

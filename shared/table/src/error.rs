@@ -29,7 +29,10 @@ pub enum Error {
     /// An item is missing that another item implies. The cause is a defect of this project, or a change by hand.
     #[error("the table is inconsistent: {0}")]
     Inconsistent(&'static str),
-    /// DynamoDB refuses every request of this function: a permission, the table or the credentials are missing.
+    /// There is no such table in this account and region.
+    #[error("DynamoDB has no such table: check its name, the account and the region")]
+    NoTable,
+    /// DynamoDB refuses every request of this function: a permission or the credentials are missing.
     #[error("DynamoDB denied the request")]
     Denied(#[source] Source),
     /// An item cannot be deserialized as its entity, or an entity cannot be serialized.
@@ -57,6 +60,8 @@ where
             Self::Throttled { by, source: error.into() }
         } else if code == Some("ValidationException") {
             Self::Refused(error.into())
+        } else if code == Some("ResourceNotFoundException") {
+            Self::NoTable
         } else if service.raw().status().as_u16() < 500 {
             Self::Denied(error.into())
         } else {
@@ -70,7 +75,7 @@ impl Failure for Error {
         match self {
             Self::Cursor(_) => Remedy::Correct,
             Self::Throttled { .. } | Self::Unanswered(_) => Remedy::Retry,
-            Self::Refused(_) | Self::Inconsistent(_) | Self::Denied(_) | Self::Item(_) => Remedy::None,
+            Self::Refused(_) | Self::Inconsistent(_) | Self::NoTable | Self::Denied(_) | Self::Item(_) => Remedy::None,
         }
     }
 }

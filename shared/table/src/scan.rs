@@ -11,6 +11,10 @@ use crate::item::{self, Item};
 use crate::pair::Pairs;
 use crate::{Error, Table};
 
+/// The most items of a page. DynamoDB ends a page at 1 MB; the embedded engine reads all that is left for a page without a
+/// limit.
+const PAGE: u16 = 1_000;
+
 /// One of several parts of a table that are scanned in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -60,28 +64,21 @@ impl WholeTable {
         Ok(self)
     }
 
-    /// The next page of a segment, strongly consistent: the items, with canonical keys, and the key after which the next
-    /// page begins. Keys that no entity has stay as the table spells them. One request.
-    pub async fn page(&self, segment: Segment, after: Option<&ItemKey>) -> Result<(Vec<Item>, Option<ItemKey>), Error> {
-        let home = &self.0.home;
-        let Page { mut items, last, .. } = self.0.scan(home, segment, after, None).await?;
-        for item in &mut items {
-            home.canonicalize(item);
-        }
-        Ok((items, last))
-    }
-
-    /// The same page with the items as the table has them, and the read units that it consumed.
-    pub async fn stored_page(
+    /// The next page of a segment, strongly consistent: the items as the table has them, the key after which the next page
+    /// begins, and the read units consumed. One request.
+    ///
+    /// # Errors
+    /// DynamoDB refuses the request, or does not answer.
+    pub async fn page(
         &self,
         segment: Segment,
         after: Option<&ItemKey>,
     ) -> Result<(Vec<Item>, Option<ItemKey>, f64), Error> {
-        let Page { items, last, consumed } = self.0.scan(&self.0.home, segment, after, None).await?;
+        let Page { items, last, consumed } = self.0.scan(&self.0.home, segment, after, PAGE).await?;
         Ok((items, last, consumed.and_then(|consumed| consumed.capacity_units).unwrap_or_default()))
     }
 
-    /// An item of this table, with canonical keys.
+    /// An item of this table, with canonical keys. Keys that no entity has stay as the table spells them.
     #[must_use]
     pub fn canonical(&self, mut item: Item) -> Item {
         self.0.home.canonicalize(&mut item);
@@ -116,7 +113,7 @@ impl Pairs {
         limit: u16,
     ) -> Result<Scanned, Error> {
         let home = self.home(side);
-        let page = self.reader.table.scan(home, segment, after, Some(limit)).await?;
+        let page = self.reader.table.scan(home, segment, after, limit).await?;
         self.measure(page.consumed.as_ref());
 
         let (mut items, mut strangers) = (Vec::new(), Vec::new());
@@ -147,9 +144,9 @@ impl Table {
         home: &Home,
         Segment { number, of }: Segment,
         after: Option<&ItemKey>,
-        limit: Option<u16>,
+        limit: u16,
     ) -> Result<Page, Error> {
-        let scan = self.client.scan().table_name(&*home.name).consistent_read(true).set_limit(limit.map(i32::from));
+        let scan = self.client.scan().table_name(&*home.name).consistent_read(true).limit(limit.into());
         let scan = scan.segment(number.cast_signed()).total_segments(of.cast_signed());
         let scan = scan.set_exclusive_start_key(after.map(|key| item::key(key.clone().into()).into()));
         let answer = scan.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await?;

@@ -204,9 +204,9 @@ impl Drain {
                 later
             }
             // DynamoDB would refuse every other request as well, and the message is not the cause.
-            table::Error::Throttled { by: Throttle::Account, .. } | table::Error::Denied(_) => {
+            table::Error::Throttled { by: Throttle::Account, .. } | table::Error::Denied(_) | table::Error::NoTable => {
                 error!(cause, "DynamoDB refuses all requests");
-                batch.is_denied.fetch_or(matches!(error, table::Error::Denied(_)), Relaxed);
+                batch.is_denied.fetch_or(!matches!(error, table::Error::Throttled { .. }), Relaxed);
                 self.pace().pause();
                 batch.all_wait.store(true, Relaxed);
                 later

@@ -74,6 +74,10 @@ impl Shop {
         Ok(format!("customer-{rank:07}").parse()?)
     }
 
+    pub(super) fn least_active(&self) -> Result<CustomerId> {
+        Self::customer(self.customers - 1)
+    }
+
     /// The n-th most popular product.
     pub(super) fn product(rank: usize) -> Result<ProductId> {
         Ok(format!("product-{rank:04}").parse()?)

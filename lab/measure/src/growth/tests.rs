@@ -1,10 +1,13 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
+use std::time::Duration;
+
 use indicatif::ProgressBar;
 use key_schema::layout::{Declaration, IMPORTED_INVOICE_BY_ID, PATTERNS};
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
+use super::walks::{self, Walked};
 use super::{fill, open, report, workload};
 use crate::workspace;
 
@@ -55,6 +58,18 @@ fn an_operation_that_costs_more_in_one_table_is_named() {
     };
     assert_eq!(refusal([0.5, 0.5]), None);
     assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("look:")));
+}
+
+#[test]
+fn a_slow_start_and_a_walk_that_costs_more_in_a_larger_table_are_named() {
+    let walked = |items: u64, start: u64, walk: u64| {
+        let [start, walk] = [start, walk].map(Duration::from_secs);
+        Walked { items, start, walks: vec![("audit", walk)] }
+    };
+    let refusal = |large: Walked| walks::report(&[walked(1_000, 1, 1), large]).err().map(|error| error.to_string());
+    assert_eq!(refusal(walked(10_000, 2, 20)), None);
+    assert!(refusal(walked(10_000, 4, 20)).is_some_and(|why| why.starts_with("the start over 10000 items")));
+    assert!(refusal(walked(10_000, 2, 40)).is_some_and(|why| why.starts_with("audit: 4000 µs an item")));
 }
 
 /// The measured shop is realistic: an audit finds no breach in it.

@@ -1,8 +1,8 @@
 //! The engine's port for programs outside the stack.
 //!
 //! The engine answers web pages of every origin (`Access-Control-Allow-Origin: *`) and lacks seven actions that only
-//! describe an account. This front refuses web pages, answers the seven actions, and forwards everything else byte for
-//! byte.
+//! describe an account. This front refuses web pages, answers the seven actions, describes tables at a lower cost, and
+//! forwards everything else byte for byte.
 
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ use crate::problem::answer;
 struct Front {
     client: reqwest::Client,
     engine: Service,
+    /// SQLite's name of the engine's database.
+    database: String,
     /// The host and port that programs see.
     address: String,
 }
@@ -33,11 +35,12 @@ struct Front {
 pub(super) fn serve(
     listener: TcpListener,
     engine_url: &str,
+    database: String,
     stopped: oneshot::Receiver<()>,
 ) -> Result<JoinHandle<std::io::Result<()>>> {
     let guard = BrowserGuard::of(&listener)?;
     let address = listener.local_addr()?.to_string();
-    let front = Front { client: local_client()?, engine: Service::dynamodb(engine_url)?, address };
+    let front = Front { client: local_client()?, engine: Service::dynamodb(engine_url)?, database, address };
     // The engine has its own limit, and its own error message.
     let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(Arc::new(front));
     let server = axum::serve(listener, guard.protect(router)).with_graceful_shutdown(async { _ = stopped.await });
@@ -68,6 +71,7 @@ impl Front {
     /// The answer to an action that describes an account. `None`: the engine answers.
     async fn described(&self, action: &str, body: &[u8]) -> Result<Option<Response<Body>>> {
         let description = match action {
+            "DescribeTable" => return self.table(body).await,
             "DescribeContinuousBackups" => return self.continuous_backups(body).await.map(Some),
             // Limits of a new account: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
             "DescribeLimits" => json!({
@@ -84,6 +88,15 @@ impl Front {
             _ => return Ok(None),
         };
         Ok(Some(answer(StatusCode::OK, "application/x-amz-json-1.0", description.to_string())))
+    }
+
+    /// The description of a table. `None`: there is none of this name, and the engine refuses.
+    async fn table(&self, body: &[u8]) -> Result<Option<Response<Body>>> {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(table) = request["TableName"].as_str().map(str::to_owned) else { return Ok(None) };
+        let database = self.database.clone();
+        let described = tokio::task::spawn_blocking(move || super::describe::describe(&database, &table)).await??;
+        Ok(described.map(|it| answer(StatusCode::OK, "application/x-amz-json-1.0", it.to_string())))
     }
 
     /// The answer for a table without point-in-time recovery, if the table exists.

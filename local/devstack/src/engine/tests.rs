@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use dynoxide::ImportOptions;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -80,15 +81,101 @@ fn a_write_and_a_read_of_the_stream_take_no_longer_after_many_records_in_memory(
 
 #[test]
 fn a_write_and_a_read_of_the_stream_take_no_longer_after_many_records_in_a_file() {
-    let directory = std::env::temp_dir().join(format!("devstack-growth-{}", uuid::Uuid::new_v4()));
-    std::fs::create_dir_all(&directory).unwrap();
-    costs_the_same_after_many_records(directory.join(DATABASE_FILE).to_str().unwrap());
-    std::fs::remove_dir_all(&directory).unwrap();
+    let directory = Directory::new();
+    costs_the_same_after_many_records(directory.0.join(DATABASE_FILE).to_str().unwrap());
 }
 
 #[test]
 fn databases_in_memory_are_apart() {
-    let [first, second] = [open(None).unwrap(), open(None).unwrap()];
+    let [(_, first), (_, second)] = [open(None).unwrap(), open(None).unwrap()];
     create_table(&first, &json!({ "StreamEnabled": false }));
     assert_eq!((first.table_count().unwrap(), second.table_count().unwrap()), (1, 0));
+}
+
+/// A directory that is deleted at the end.
+struct Directory(std::path::PathBuf);
+
+impl Directory {
+    fn new() -> Self {
+        let directory = std::env::temp_dir().join(format!("devstack-growth-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir_all(&directory).unwrap();
+        Self(directory)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The time of the fastest of some pages.
+fn fastest_page(name: &str, database: &Database, segments: Option<u32>) -> Duration {
+    let mut after = Value::Null;
+    let times = (0..10).map(|_| {
+        let mut scan = json!({ "TableName": TABLE, "Limit": 100, "ConsistentRead": true });
+        if let Some(total) = segments {
+            scan["Segment"] = 1.into();
+            scan["TotalSegments"] = total.into();
+        }
+        if !after.is_null() {
+            scan["ExclusiveStartKey"] = after.take();
+        }
+        let began = Instant::now();
+        let page = serde_json::to_value(database.scan(request(scan)).unwrap()).unwrap();
+        assert_eq!(page["Count"], 100, "{name}");
+        after = page["LastEvaluatedKey"].clone();
+        began.elapsed()
+    });
+    times.min().unwrap()
+}
+
+#[test]
+fn a_page_of_a_scan_takes_no_longer_in_a_large_table() {
+    let directory = Directory::new();
+    for name in ["file:pages?mode=memory&cache=shared", directory.0.join(DATABASE_FILE).to_str().unwrap()] {
+        let database = open_at(name).unwrap();
+        create_table(&database, &json!({ "StreamEnabled": false }));
+        add_indexes(name).unwrap();
+        let fill = |from: u32, to: u32| {
+            let item = |number: u32| {
+                request(json!({ "PK": { "S": format!("n{number}") }, "text": { "S": "word ".repeat(40) } }))
+            };
+            database.import_items(TABLE, (from..to).map(item).collect(), ImportOptions::default()).unwrap();
+        };
+        fill(0, 5_000);
+        let pages = || [None, Some(4)].map(|segments| fastest_page(name, &database, segments));
+        let before = pages();
+        fill(5_000, 60_000);
+        for (before, after) in before.into_iter().zip(pages()) {
+            assert!(after < 4 * before, "{name}: {before:?} of 5,000 items, {after:?} of 60,000");
+        }
+    }
+}
+
+#[test]
+fn a_description_is_the_engines_own_without_the_numbers_of_indexes() {
+    let directory = Directory::new();
+    for name in ["file:described?mode=memory&cache=shared", directory.0.join(DATABASE_FILE).to_str().unwrap()] {
+        let database = open_at(name).unwrap();
+        let (attribute, key) = (|name| json!({ "AttributeName": name, "AttributeType": "S" }), "KeyType");
+        let index = json!({ "IndexName": "GSI1", "Projection": { "ProjectionType": "ALL" },
+            "KeySchema": [{ "AttributeName": "other", key: "HASH" }] });
+        let table = json!({ "TableName": TABLE, "BillingMode": "PAY_PER_REQUEST", "GlobalSecondaryIndexes": [index],
+            "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "NEW_IMAGE" },
+            "KeySchema": [{ "AttributeName": "PK", key: "HASH" }],
+            "AttributeDefinitions": [attribute("PK"), attribute("other")] });
+        database.create_table(request(table)).unwrap();
+        let item = json!({ "TableName": TABLE, "Item": { "PK": { "S": "a" }, "other": { "S": "b" } } });
+        database.put_item(request(item)).unwrap();
+
+        let own = database.describe_table(request(json!({ "TableName": TABLE }))).unwrap();
+        let mut own = serde_json::to_value(own).unwrap();
+        let index = own["Table"]["GlobalSecondaryIndexes"][0].as_object_mut().unwrap();
+        assert_eq!(index.remove("ItemCount"), Some(json!(1)));
+        assert!(index.remove("IndexSizeBytes").is_some());
+        assert_eq!(own["Table"]["ItemCount"], 1);
+        assert_eq!(describe::describe(name, TABLE).unwrap(), Some(own), "{name}");
+        assert_eq!(describe::describe(name, "nothing").unwrap(), None);
+    }
 }
