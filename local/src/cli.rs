@@ -185,9 +185,15 @@ async fn serve(arguments: Serve) -> Result<()> {
     search.build(&stack).await?;
     if arguments.has_demo() {
         demo::create(&stack).await?;
+        if let Some(provider) = provider.pretend() {
+            demo::fill(&stack, provider).await?;
+        }
     }
     announce(&stack, &arguments, &provider, &search)?;
-    stop.await;
+    tokio::select! {
+        () = stop => {}
+        () = stack.run_schedules() => {}
+    }
     stack.shutdown().await
 }
 
@@ -214,6 +220,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
     let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
     let mut deployment = local::paying_deployment(provider.url());
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
+    deployment.parameters.extend(demo::PARAMETERS.map(|(name, value)| (name.to_owned(), value.to_owned())));
     deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
     deployment.parameters.extend(arguments.shop.clone().map(|shop| ("Shop".to_owned(), shop)));

@@ -58,6 +58,14 @@ impl Payments {
         }
     }
 
+    /// The provider, if it is the pretend one.
+    pub(super) fn pretend(&self) -> Option<&PretendProvider> {
+        match self {
+            Self::Pretend { provider, .. } => Some(provider),
+            Self::Other { .. } => None,
+        }
+    }
+
     /// The secret that the functions read.
     pub(super) fn secrets(&self) -> BTreeMap<String, String> {
         let (Self::Pretend { keys, .. } | Self::Other { keys, .. }) = self;
