@@ -53,8 +53,8 @@ const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 8] = [
 /// Creates the goods. Products and codes of an earlier run over the same data stay as they are.
 pub async fn create(stack: &Stack) -> Result<()> {
     let shop = Shop::new(stack)?;
-    for (id, name, description, category, cents, stock) in PRODUCTS {
-        let product = json!({
+    let products = PRODUCTS.map(|(id, name, description, category, cents, stock)| {
+        json!({
             "productId": id,
             "name": name,
             "description": description,
@@ -62,16 +62,17 @@ pub async fn create(stack: &Stack) -> Result<()> {
             "price": euros(cents),
             "stock": stock,
             "attributes": if id == "filter-beans" { json!({ "size": "1 kg" }) } else { json!({}) },
-        });
-        shop.create("/products", &product).await?;
-    }
-    for (size, cents) in [("250 g", 690), ("500 g", 1190)] {
-        let variant = json!({
+        })
+    });
+    let variants = [("250 g", 690), ("500 g", 1190)].map(|(size, cents)| {
+        json!({
             "productId": format!("filter-beans-{}", size.replace(' ', "")), "name": format!("Filter beans, {size}"),
             "description": "Light roast", "category": "coffee", "price": euros(cents), "stock": 30,
             "listed": false, "variantOf": "filter-beans", "attributes": { "size": size },
-        });
-        shop.create("/products", &variant).await?;
+        })
+    });
+    for products in [&products[..], &variants] {
+        try_join_all(products.iter().map(|product| shop.create("/products", product))).await?;
     }
     let customer =
         json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });
@@ -103,7 +104,12 @@ pub async fn fill(stack: &Stack, provider: &PretendProvider) -> Result<()> {
         shop.create("/discounts", &json!({ "code": "SPRING15", "percent": 15, "category": "coffee" })).await?;
         shop.create("/gift-cards", &json!({ "code": "GIFT-40-DEMO", "balance": euros(4000) })).await
     };
-    let pictures = try_join_all(PRODUCTS.iter().map(|(id, ..)| shop.show(id)));
+    let pictures = async {
+        let products = shop.ask(&shop.staff, Method::GET, "/products?limit=100", "", &Value::Null).await?;
+        let items = products["items"].as_array().into_iter().flatten();
+        try_join_all(items.filter(|product| product["images"].get(0).is_none()).map(|it| shop.show(&it["productId"])))
+            .await
+    };
     try_join3(people, prices, pictures).await?;
     let guest = json!({ "email": "katherine@example.com", "name": "Katherine Johnson" });
     let guest = shop.ask(&shop.caller(GUEST)?, Method::POST, "/guests", "", &guest).await?;
@@ -204,14 +210,11 @@ impl<'a> Shop<'a> {
         self.ask(&self.staff, Method::PUT, &path, "", &book).await.map(drop)
     }
 
-    /// Uploads the picture of a product that has none.
-    async fn show(&self, product: &str) -> Result<()> {
+    /// Uploads the picture of a product.
+    async fn show(&self, product: &Value) -> Result<()> {
+        let product = text(product)?;
         let Some((alt, picture)) = picture::of(product) else { return Ok(()) };
-        let path = format!("/products/{product}");
-        if self.ask(&self.staff, Method::GET, &path, "", &Value::Null).await?["images"].get(0).is_some() {
-            return Ok(());
-        }
-        let (picture, path) = (picture?, format!("{path}/images"));
+        let (picture, path) = (picture?, format!("/products/{product}/images"));
         let sha256 = BASE64_STANDARD.encode(Sha256::digest(&picture));
         let new = json!({ "contentType": "image/png", "size": picture.len(), "sha256": sha256 });
         let signed = self.ask(&self.staff, Method::POST, &path, "", &new).await?;
@@ -272,8 +275,8 @@ impl<'a> Shop<'a> {
                     (staff, format!("{of_staff}/shipments"), body)
                 }
                 Step::Deliver => (staff, format!("/shipments/{newest}/delivery"), Value::Null),
-                Step::Return => {
-                    let body = json!({ "lines": [units(&(lines[0].0, 1))], "reason": "Not what I expected" });
+                Step::Return(line) => {
+                    let body = json!({ "lines": [units(&(lines[line].0, 1))], "reason": "Not what I expected" });
                     (buyer, format!("{of_buyer}/returns"), body)
                 }
                 Step::Receive => {

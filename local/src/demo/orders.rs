@@ -36,9 +36,9 @@ pub(super) enum Step {
     Ship(Option<u32>),
     /// The newest shipment arrives.
     Deliver,
-    /// The customer requests the return of a unit of the first line.
-    Return,
-    /// Staff receive the return.
+    /// The customer requests the return of a unit of this line.
+    Return(usize),
+    /// Staff receive the newest return.
     Receive,
     Refuse,
     Cancel,
@@ -53,25 +53,22 @@ const DECLINED: Step = Pay("pm_card_chargeDeclinedInsufficientFunds");
 const ALL: Step = Ship(None);
 
 #[rustfmt::skip]
-pub(super) const ORDERS: [Order; 19] = [
+pub(super) const ORDERS: [Order; 15] = [
     of("unpaid", ADA, &[("paper-filters", 3)], r#"{"payLater": true}"#, &[]),
     of("declined", ALAN, &[("decaf-beans", 2)], "{}", &[DECLINED]),
     of("cancelled", GUEST, &[("hand-grinder", 1)], "{}", &[Cancel]),
     of("paid", GUEST, &[("espresso-beans", 2), ("paper-filters", 1)], "{}", &[VISA]),
-    of("paid-by-gift-card", ALAN, &[("filter-beans-250g", 1)], r#"{"giftCards": ["GIFT-40-DEMO"]}"#, &[]),
-    of("flagged", ALAN, &[("gooseneck-kettle", 2)], "{}", &[MASTERCARD, Flag]),
-    of("lapsed", ADA, &[("filter-beans-500g", 1)], "{}", &[VISA, Lapse]),
-    of("shipped-in-part", ADA, &[("filter-beans", 3), ("decaf-beans", 1)], r#"{"shippingMethod": "express"}"#, &[VISA, Ship(Some(2))]),
-    of("shipped", ALAN, &[("hand-grinder", 1), ("espresso-beans", 1)], "{}", &[MASTERCARD, ALL]),
-    of("delivered", ADA, &[("espresso-beans", 2)], r#"{"discountCode": "SPRING15"}"#, &[VISA, ALL, Deliver]),
-    of("refunded", ADA, &[("gooseneck-kettle", 1)], "{}", &[VISA, Capture, Cancel]),
-    of("refund-due", ALAN, &[("hand-grinder", 1)], "{}", &[Transfer, ALL, Credit(500)]),
-    of("return-requested", ADA, &[("filter-beans-250g", 2)], "{}", &[VISA, ALL, Deliver, Return]),
-    of("return-received", GUEST, &[("gooseneck-kettle", 1)], "{}", &[MASTERCARD, ALL, Deliver, Return, Receive]),
-    of("return-refused", ALAN, &[("decaf-beans", 1)], "{}", &[VISA, ALL, Deliver, Return, Refuse]),
-    of("disputed", ALAN, &[("filter-beans", 1)], "{}", &[VISA, Capture, ALL, Dispute(NeedsResponse)]),
-    of("dispute-won", ADA, &[("paper-filters", 5)], "{}", &[MASTERCARD, Capture, ALL, Deliver, Dispute(Won)]),
-    of("dispute-lost", ADA, &[("filter-beans-500g", 2)], "{}", &[VISA, Capture, ALL, Dispute(Lost)]),
+    of("paid-by-gift-card", ALAN, &[("filter-beans-250g", 1)], r#"{"giftCards": ["GIFT-40-DEMO"]}"#, &[Flag]),
+    of("lapsed", ADA, &[("gooseneck-kettle", 1)], "{}", &[MASTERCARD, Lapse]),
+    of("shipped-in-part", ALAN, &[("filter-beans", 3), ("decaf-beans", 1)], "{}", &[VISA, Ship(Some(2))]),
+    of("shipped", ALAN, &[("hand-grinder", 1)], "{}", &[Transfer, ALL, Credit(500)]),
+    of("delivered", ADA, &[("espresso-beans", 2)], r#"{"discountCode": "SPRING15", "shippingMethod": "express"}"#, &[VISA, ALL, Deliver]),
+    of("refunded", ADA, &[("gooseneck-kettle", 2)], "{}", &[MASTERCARD, Capture, Cancel]),
+    of("returned", ADA, &[("filter-beans", 1), ("hand-grinder", 1), ("paper-filters", 2)], "{}",
+        &[VISA, ALL, Deliver, Return(0), Return(1), Receive, Return(2), Refuse]),
+    of("disputed", ALAN, &[("filter-beans-500g", 1)], "{}", &[VISA, Capture, Dispute(NeedsResponse)]),
+    of("dispute-won", ADA, &[("decaf-beans", 1)], "{}", &[MASTERCARD, Capture, Dispute(Won)]),
+    of("dispute-lost", ALAN, &[("espresso-beans", 1)], "{}", &[VISA, Capture, Dispute(Lost)]),
     // Sold out.
     of("rejected", ADA, &[("moka-pot", 1)], "{}", &[Queue]),
 ];
