@@ -210,9 +210,15 @@ async fn serve(arguments: Serve) -> Result<()> {
     let indexing = search.build(&stack).await?;
     if arguments.has_demo() {
         demo::create(&stack).await?;
+        if let Some(provider) = provider.pretend() {
+            demo::fill(&stack, provider).await?;
+        }
     }
     announce(&stack, &arguments, &provider, &search)?;
-    stop.await;
+    tokio::select! {
+        () = stop => {}
+        () = stack.run_schedules() => {}
+    }
     drop(indexing);
     stack.shutdown().await
 }
@@ -240,6 +246,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
     let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
     let mut deployment = local::paying_deployment(provider.url());
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
+    deployment.parameters.extend(demo::PARAMETERS.map(|(name, value)| (name.to_owned(), value.to_owned())));
     deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
     deployment.parameters.extend(arguments.shop.clone().map(|shop| ("Shop".to_owned(), shop)));
@@ -316,15 +323,13 @@ fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Searc
 Routes:
 {routes}
 {tokens}
-Open {url}/ in a browser: shop, API, requests, table, stream, queues, payments
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
 {buckets}{provider}
 {search}
-Reference, storefront, table, events and queues at {url}/
 
-Ctrl-C stops it.
+Open {url}/ in a browser: shop, API, requests, table, stream, queues, payments. Ctrl-C stops it.
 "
     ))
 }

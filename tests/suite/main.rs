@@ -26,6 +26,7 @@ mod completeness;
 mod contract;
 mod counts;
 mod dashboards;
+mod demo;
 mod deployment;
 mod descriptions;
 mod discounts;

@@ -17,8 +17,8 @@
 //!   (`GetNote-1`), or the function's logical id (`GetNote`). A call under any other key is not checked.
 //! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
 //!   streams (batches, filters, windows, retries, bisecting, destinations), also as `AWS::Lambda::EventSourceMapping`.
-//! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one, unless
-//!   its `State` is `DISABLED`.
+//! - **Schedules**: rates, which [`Stack::run_schedules`] keeps. `POST /_local/scheduled/HANDLER` also invokes a function
+//!   that has one, unless its `State` is `DISABLED`.
 //! - **Resources**: DynamoDB tables with their indexes, streams and times to live; standard SQS queues with their
 //!   dead-letter queues; EventBridge buses with rules that send to queues, and the newest events (`GET /_local/events`); S3
 //!   buckets, whose objects are files: `PutObject`, `GetObject`, `HeadObject`, `DeleteObject` and `ListObjectsV2`, also by

@@ -30,6 +30,7 @@ use crate::pages::Pages;
 use crate::private_file;
 use crate::queue::Queues;
 use crate::s3::Buckets;
+use crate::scheduled;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
@@ -243,7 +244,7 @@ impl Stack {
         };
         let functions = functions(&endpoints, &template)?;
         functions.ensure_each_once()?;
-        let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
+        let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains_key(name));
         let scheduled = scheduled
             .map(|(name, start)| Ok((name.clone(), pooled(Arc::clone(start))?)))
             .collect::<Result<BTreeMap<_, _>>>()?;
@@ -372,6 +373,11 @@ impl Stack {
     /// No event source of the template invokes a function of this name.
     pub fn kill(&self, function: &str) -> Result<()> {
         self.sources.kill(function)
+    }
+
+    /// Invokes the functions that have schedules, each at its rate, for ever. Unless this runs, only requests invoke them.
+    pub async fn run_schedules(&self) {
+        scheduled::run(&self.gateway.scheduled, &self.template.scheduled).await;
     }
 
     /// Waits until the event sources have delivered everything that was sent to their queues or written to the table

@@ -15,7 +15,8 @@ mod rule;
 mod stream_source;
 mod table;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use yaml_serde::{Mapping, Value as Yaml};
@@ -37,6 +38,7 @@ use self::stream_source::Destinations;
 use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::Resource;
+use crate::scheduled;
 
 const EVENT_TYPES: [&str; 3] = ["HttpApi", "SQS", "Schedule"];
 
@@ -58,8 +60,9 @@ pub struct Template {
     pub stream_sources: Vec<StreamSource>,
     /// Every EventBridge rule that sends events to queues.
     pub rules: Vec<Rule>,
-    /// The handlers' names of the functions that a schedule invokes. A disabled schedule invokes none.
-    pub scheduled: BTreeSet<String>,
+    /// The functions that a schedule invokes, by their handlers' names, and the time between two invocations. A disabled
+    /// schedule invokes none.
+    pub scheduled: BTreeMap<String, Duration>,
     /// Which pages of other origins may call the API. `None`: none.
     pub cors: Option<Cors>,
     /// Every table, in the template's sequence, and then those of nested stacks. There is at least one.
@@ -131,7 +134,7 @@ impl Template {
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
-        let (mut queue_sources, mut scheduled) = (Vec::new(), BTreeSet::new());
+        let (mut queue_sources, mut scheduled) = (Vec::new(), BTreeMap::new());
         for (id, resource) in of_type(&scope, resources, "AWS::Serverless::Function")? {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
@@ -139,8 +142,8 @@ impl Template {
             reader.ensure_known_events().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
-            if reader.is_scheduled().context(id.to_owned())? {
-                scheduled.insert(function.handler.clone());
+            if let Some(every) = reader.schedule().context(id.to_owned())? {
+                scheduled.insert(function.handler.clone(), every);
             }
             functions.push(function);
         }
@@ -279,15 +282,16 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
-    /// Whether a schedule invokes the function that is not disabled.
-    fn is_scheduled(&self) -> Result<bool> {
+    /// The time between two invocations by the function's schedule, unless that is disabled.
+    fn schedule(&self) -> Result<Option<Duration>> {
         for (name, event) in self.events("Schedule") {
             let state = self.scope.text_or(event, "State", "ENABLED").with_context(|| format!("Events.{name}"))?;
             if state == "ENABLED" {
-                return Ok(true);
+                let rate = self.scope.required_text(event, "Schedule").with_context(|| format!("Events.{name}"))?;
+                return scheduled::rate(&rate).with_context(|| format!("Events.{name}")).map(Some);
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// The properties of the events of this type, with their names.

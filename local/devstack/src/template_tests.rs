@@ -264,7 +264,7 @@ fn a_disabled_schedule_invokes_no_function() {
     let scheduled = |state: &str| {
         let daily = format!("Daily: {{ Type: Schedule, Properties: {{ Schedule: rate(1 day){state} }} }}");
         let text = SOUND.replace("Queue: { Type: SQS,", &format!("{daily}\n        Queue: {{ Type: SQS,"));
-        Template::parse(&text).unwrap().scheduled.contains("import-notes")
+        Template::parse(&text).unwrap().scheduled.contains_key("import-notes")
     };
     assert!(scheduled("") && scheduled(", State: ENABLED") && !scheduled(", State: DISABLED"));
 }

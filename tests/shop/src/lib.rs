@@ -16,6 +16,7 @@ pub mod bus;
 pub mod cells;
 pub mod client;
 pub mod customer_view;
+pub mod demo;
 pub mod deployed;
 pub mod edge;
 pub mod engine;

@@ -37,11 +37,11 @@ impl Payments {
 }
 
 /// The secret that the functions read, by its ARN.
-fn secrets(keys: &Keys) -> BTreeMap<String, String> {
+pub(crate) fn secrets(keys: &Keys) -> BTreeMap<String, String> {
     BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), keys.secret())])
 }
 
-fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
+pub(crate) fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
     let mut template = deployed(&[&[("PaymentSecretArn", local::PAYMENT_SECRET)], parameters].concat());
     set_variable(&mut template, "PAYMENT_URL", provider);
     template
