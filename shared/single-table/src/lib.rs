@@ -58,6 +58,7 @@
 //!   a reader that sends it; [`Question`] the same as data.
 //! - [`items!`], [`collection!`], [`Stored`]: the entities.
 //! - [`page`], [`cursor`]: a page of a list, and a client's position in the list. [`in_shards`]: a list of many partitions.
+//! - [`json`]: an item of an answer, read as its entity.
 //! - [`access`]: a function's requests to the table, from which its role follows.
 //! - [`charts`]: all declarations as Markdown.
 //!
@@ -69,6 +70,7 @@ pub mod access;
 pub mod charts;
 pub mod cursor;
 mod entity;
+pub mod json;
 pub mod page;
 mod pattern;
 mod place;

@@ -10,8 +10,8 @@ use crate::workspace;
 /// The product that is ordered repeatedly.
 pub(super) const ORDERED: &str = "endless";
 
-/// More than a full page of the sample event of list-orders.
-const ORDERS: u32 = 60;
+/// Four full pages of the sample event of list-orders, so that each shard has more orders than a page asks it for.
+const ORDERS: u32 = 200;
 
 pub(super) struct Shop {
     pub(super) stack: Stack,
