@@ -5,7 +5,6 @@
 //! capacity, what is left unprocessed.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::http::{
@@ -17,8 +16,6 @@ use aws_smithy_types::byte_stream::ByteStream;
 use key_schema::json;
 use key_schema::layout::{Index, Key};
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::Error;
 use crate::home::Home;
@@ -27,7 +24,7 @@ use crate::item::Item;
 /// An item as DynamoDB sent it.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
-    json: Box<RawValue>,
+    json: Box<str>,
     /// The table that it is in.
     home: Home,
 }
@@ -35,20 +32,20 @@ pub(crate) struct Raw {
 impl Raw {
     /// Reads it as an entity, or as an enum of entities.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        Ok(json::read(self.json.get()).map_err(serde_dynamo::Error::custom)?)
+        Ok(json::read(&self.json).map_err(serde_dynamo::Error::custom)?)
     }
 
     /// Its canonical key in the table or an index.
     pub(crate) fn key(&self, index: Index) -> Option<Key> {
         let (partition, sort) = index.attributes();
-        let [partition, sort] = json::texts(self.json.get(), [partition, sort])?;
+        let [partition, sort] = json::texts(&self.json, [partition, sort])?;
         let stored = Key { index, partition, sort };
         self.home.layout.canonical(stored.clone()).or(Some(stored))
     }
 
     /// Its attributes, with canonical keys.
     pub(crate) fn item(&self) -> Result<Item, Error> {
-        let item: serde_dynamo::Item = serde_json::from_str(self.json.get()).map_err(serde_dynamo::Error::custom)?;
+        let item: serde_dynamo::Item = serde_json::from_str(&self.json).map_err(serde_dynamo::Error::custom)?;
         let mut item = item.into();
         self.home.canonicalize(&mut item);
         Ok(item)
@@ -57,7 +54,7 @@ impl Raw {
 
 tokio::task_local! {
     /// The items of the last answer to the call that is under way.
-    static ITEMS: RefCell<Vec<Box<RawValue>>>;
+    static ITEMS: RefCell<Vec<Box<str>>>;
 }
 
 /// The output of a Query or a BatchGetItem in this table, without its items, and the items.
@@ -98,28 +95,11 @@ impl HttpConnector for Splitting {
 async fn without_items(mut answer: HttpResponse) -> Result<HttpResponse, ConnectorError> {
     let body = ByteStream::new(answer.take_body()).collect().await;
     let body = body.map_err(|error| ConnectorError::io(error.into()))?.into_bytes();
-    let unreadable = |error: serde_json::Error| ConnectorError::io(error.into());
-    let mut output: Output<'_> = serde_json::from_slice(&body).map_err(unreadable)?;
-    let mut items = std::mem::take(&mut output.items);
-    items.extend(std::mem::take(&mut output.responses).into_values().flatten());
-    ITEMS.with(|last| last.replace(items));
-    *answer.body_mut() = SdkBody::from(serde_json::to_vec(&output).map_err(unreadable)?);
+    let (rest, items) = str::from_utf8(&body)
+        .ok()
+        .and_then(json::split)
+        .ok_or_else(|| ConnectorError::io("the answer is cut off".into()))?;
+    ITEMS.with(|last| last.replace(items.into_iter().map(Into::into).collect()));
+    *answer.body_mut() = SdkBody::from(rest);
     Ok(answer)
-}
-
-/// The output of a Query or a BatchGetItem, as DynamoDB spells it.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Output<'a> {
-    #[serde(default, skip_serializing)]
-    items: Vec<Box<RawValue>>,
-    /// The items of each table.
-    #[serde(default, skip_serializing)]
-    responses: HashMap<String, Vec<Box<RawValue>>>,
-    #[serde(borrow)]
-    last_evaluated_key: Option<&'a RawValue>,
-    #[serde(borrow)]
-    unprocessed_keys: Option<&'a RawValue>,
-    #[serde(borrow)]
-    consumed_capacity: Option<&'a RawValue>,
 }

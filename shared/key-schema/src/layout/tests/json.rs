@@ -59,7 +59,8 @@ fn any_value() -> impl Strategy<Value = AttributeValue> {
         any_number().prop_map(AttributeValue::N),
         any::<bool>().prop_map(AttributeValue::Bool),
         Just(AttributeValue::Null(true)),
-        vec(any_text(), 1..3).prop_map(AttributeValue::Ss),
+        // A set of one text would do for a struct of which all other fields have defaults.
+        vec(any_text(), 2..4).prop_map(AttributeValue::Ss),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
@@ -141,6 +142,26 @@ proptest! {
             prop_assert_eq!(json::texts(&text, [partition, sort]), Some([key.partition, key.sort]));
         }
         prop_assert_eq!(json::texts(&text, [Index::Table.attributes().0, "none"]), None);
+    }
+
+    #[test]
+    fn an_answer_is_split_into_its_items_and_the_rest(
+        items in vec(hash_map(any_text(), any_value(), 0..4), 0..4), rest in hash_map(any_text(), any_value(), 0..3),
+        is_pretty in any::<bool>(), at in any::<prop::sample::Index>(),
+    ) {
+        let items = serde_json::to_value(items).expect("JSON");
+        let mut answers = [serde_json::to_value(&rest).expect("JSON"), serde_json::to_value(&rest).expect("JSON")];
+        answers[0]["Items"] = items.clone();
+        answers[1]["Responses"] = serde_json::json!({ "a table": items });
+        for answer in answers {
+            let text = if is_pretty { format!(" {answer:#} ") } else { answer.to_string() };
+            let (left, split) = json::split(&text).expect("an answer");
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&left).expect("JSON"), serde_json::json!(rest));
+            let split: Vec<serde_json::Value> = split.into_iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
+            prop_assert_eq!(serde_json::json!(split), items.clone());
+            let (end, _) = at.get(&text.trim_end().char_indices().collect::<Vec<_>>()).to_owned();
+            prop_assert_eq!(json::split(&text[..end]), None, "{}", &text[..end]);
+        }
     }
 
     #[test]
