@@ -19,4 +19,4 @@ pub mod layout;
 pub mod markdown_tables;
 pub mod value;
 
-pub use single_table::{cursor, page};
+pub use single_table::{cursor, json, page};

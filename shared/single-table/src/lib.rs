@@ -58,6 +58,7 @@
 //!   a reader that sends it; [`Question`] the same as data.
 //! - [`items!`], [`collection!`], [`Stored`]: the entities.
 //! - [`page`], [`cursor`]: a page of a list, and a client's position in the list. [`in_shards`]: a list of many partitions.
+//! - [`json`]: an item of an answer, read as its entity.
 //! - [`access`]: a function's requests to the table, from which its role follows.
 //! - [`charts`]: all declarations as Markdown. [`Declaration::fields`] and [`Declaration::ask`]: a pattern as a form.
 //!
@@ -70,6 +71,7 @@ pub mod charts;
 pub mod cursor;
 mod entity;
 mod form;
+pub mod json;
 pub mod page;
 mod pattern;
 mod place;

@@ -5,6 +5,7 @@ use key_schema::layout::{Question, Reads};
 
 use crate::item::Item;
 use crate::pair::Pairs;
+use crate::raw::Raw;
 use crate::read::Batch;
 use crate::{Budget, Error};
 
@@ -36,7 +37,7 @@ impl Pairs {
             Reads::Range { partition, range } => {
                 let (partition, range) = (partition.clone(), range.clone());
                 let (items, position) = self.reader.query_in(home, declared, partition, range, limit).await?;
-                Ok(Answered { items, position })
+                Ok(Answered { items: items.iter().map(Raw::item).collect::<Result<_, _>>()?, position })
             }
             Reads::Batch(keys) => {
                 let mut items = Vec::new();
@@ -44,7 +45,9 @@ impl Pairs {
                     let table = &self.reader.table;
                     let meter = self.reader.meter.as_ref();
                     let batch = Batch { keys: keys.to_vec(), consistency: declared.consistency, keys_only: false };
-                    items.extend(table.batch_in(home, batch, budget, meter).await?);
+                    for item in table.batch_in(home, batch, budget, meter).await? {
+                        items.push(item.item()?);
+                    }
                 }
                 Ok(Answered { items, position: None })
             }

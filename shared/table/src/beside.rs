@@ -18,6 +18,7 @@ use tracing::warn;
 
 use crate::home::Home;
 use crate::item::Item;
+use crate::raw::Raw;
 use crate::read::Batch;
 use crate::transact_get::gets_in;
 use crate::{Budget, Error, Reader};
@@ -29,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LAG: Duration = Duration::from_millis(500);
 
 /// The items of a list, and the canonical sort key at which the read stopped.
-type Listed = (Vec<Item>, Option<String>);
+type Listed<T> = (Vec<T>, Option<String>);
 
 impl Reader {
     pub(crate) async fn query_both(
@@ -39,32 +40,32 @@ impl Reader {
         partition: String,
         range: SortRange,
         limit: Option<u8>,
-    ) -> Result<Listed, Error> {
+    ) -> Result<Listed<Raw>, Error> {
         let read = |home| self.query_in(home, declared, partition.clone(), range.clone(), limit);
         let found = read(homes[0]);
         let (found, beside) = join(found, timeout(PATIENCE, read(homes[1]))).await;
         let found = found?;
         let Some(beside) = answer(beside) else { return Ok(found) };
-        let first = differences(common(declared, &found, &beside));
+        let first = differences(common(declared, &items_of(&found), &items_of(&beside)));
         if !first.is_empty() {
             pause(declared.consistency).await;
             if let Some((ours, theirs)) = Box::pin(again(read(homes[0]), read(homes[1]))).await {
-                report(&first, differences(common(declared, &ours, &theirs)));
+                report(&first, differences(common(declared, &items_of(&ours), &items_of(&theirs))));
             }
         }
         Ok(found)
     }
 
-    pub(crate) async fn batch_both(&self, homes: [&Home; 2], batch: Batch, budget: Budget) -> Result<Vec<Item>, Error> {
+    pub(crate) async fn batch_both(&self, homes: [&Home; 2], batch: Batch, budget: Budget) -> Result<Vec<Raw>, Error> {
         let read = |home| self.table.batch_in(home, batch.clone(), budget, self.meter.as_ref());
         let (found, beside) = join(read(homes[0]), timeout(PATIENCE, read(homes[1]))).await;
         let found = found?;
         let Some(beside) = answer(beside) else { return Ok(found) };
-        let first = differences([found.clone(), beside]);
+        let first = differences([&found, &beside].map(|items| maps(items)));
         if !first.is_empty() {
             pause(batch.consistency).await;
             if let Some((ours, theirs)) = Box::pin(again(read(homes[0]), read(homes[1]))).await {
-                report(&first, differences([ours, theirs]));
+                report(&first, differences([ours, theirs].map(|items| maps(&items))));
             }
         }
         Ok(found)
@@ -95,6 +96,15 @@ impl Reader {
         }
         Ok(found)
     }
+}
+
+fn items_of((items, end): &Listed<Raw>) -> Listed<Item> {
+    (maps(items), end.clone())
+}
+
+/// The items as maps. One that cannot be read is not compared.
+fn maps(items: &[Raw]) -> Vec<Item> {
+    items.iter().filter_map(|item| item.item().ok()).collect()
 }
 
 /// Waits until the indexes are likely to show what was written before the first read.
@@ -139,7 +149,7 @@ fn report(first: &Differences, mut second: Differences) {
 
 /// The items of the part of a list that both reads have covered. A read with a limit stops earlier in the table that has
 /// more items.
-fn common(declared: &Declaration, ours: &Listed, theirs: &Listed) -> [Vec<Item>; 2] {
+fn common(declared: &Declaration, ours: &Listed<Item>, theirs: &Listed<Item>) -> [Vec<Item>; 2] {
     let (_, sort) = declared.place.index.attributes();
     let ends = [&ours.1, &theirs.1].into_iter().flatten();
     let (end, is_ascending) = match declared.direction {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use key_schema::layout::{ENTITY_TYPE, Index, Key, Stored};
+use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use serde::de::DeserializeOwned;
 
 use crate::Error;
@@ -28,12 +28,6 @@ pub fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
 pub(crate) fn key(key: Key) -> [(String, AttributeValue); 2] {
     let (partition, sort) = key.index.attributes();
     [(partition.to_owned(), AttributeValue::S(key.partition)), (sort.to_owned(), AttributeValue::S(key.sort))]
-}
-
-pub(crate) fn key_of(item: &Item) -> Option<Key> {
-    let (partition, sort) = Index::Table.attributes();
-    let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned();
-    Some(Key { index: Index::Table, partition: text(partition)?, sort: text(sort)? })
 }
 
 /// Deserializes an item as an entity, or as an enum of entities.

@@ -34,6 +34,7 @@ mod meter;
 mod migration;
 mod order;
 mod pair;
+mod raw;
 mod read;
 mod request;
 mod scan;
@@ -89,7 +90,9 @@ pub(crate) struct Table {
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::DynamoDb, |config| {
-            let config = config::Builder::from(config).interceptor(StripSdkHeaders).interceptor(CountWrites);
+            let http_client = config.http_client().map(raw::splitting);
+            let mut config = config::Builder::from(config).interceptor(StripSdkHeaders).interceptor(CountWrites);
+            config.set_http_client(http_client);
             aws_sdk_dynamodb::Client::from_conf(config.build())
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use key_schema::cursor;
 use key_schema::layout::{Direction, Query, share_of_page};
 use key_schema::page::{Page, PageRequest};
 use serde::de::DeserializeOwned;
 
-use crate::item::{self, Item};
+use crate::raw::Raw;
 use crate::{Error, Reader};
 
 impl Reader {
@@ -37,7 +36,7 @@ impl Reader {
         limit: u8,
     ) -> Result<(Vec<T>, Option<String>), Error> {
         let (items, stopped) = self.merged_items(shards, position, limit).await?;
-        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
+        Ok((items.iter().map(Raw::read).collect::<Result<_, _>>()?, stopped))
     }
 
     /// The items of [`merged_after`](Self::merged_after), which need not be readable.
@@ -46,7 +45,7 @@ impl Reader {
         shards: &[Query<T>],
         position: Option<&str>,
         limit: u8,
-    ) -> Result<(Vec<Item>, Option<String>), Error> {
+    ) -> Result<(Vec<Raw>, Option<String>), Error> {
         let declared = match shards {
             [] => return Ok((Vec::new(), None)),
             [only] => return self.query(only, only.rest(position), Some(limit)).await,
@@ -56,7 +55,6 @@ impl Reader {
         let mut pending: Vec<_> = shards.iter().map(|shard| (shard, shard.rest(position))).collect();
         let mut share = share_of_page(limit, shards.len());
 
-        let (_, sort) = declared.place.index.attributes();
         let (mut found, mut stopped) = (BTreeMap::new(), Vec::new());
         let wanted = usize::from(limit);
         while !pending.is_empty() {
@@ -64,11 +62,7 @@ impl Reader {
             for (answer, (shard, _)) in join_all(reads).await.into_iter().zip(&pending) {
                 let (items, end) = answer?;
                 stopped.extend(end.map(|end| (*shard, end)));
-                for item in items {
-                    if let Some(AttributeValue::S(position)) = item.get(sort) {
-                        found.insert(position.clone(), item);
-                    }
-                }
+                found.extend(items.into_iter().filter_map(|item| Some((item.key(declared.place.index)?.sort, item))));
             }
             // The page, and whether another one follows, is known once every shard has been read up to the item after
             // the page's last one. A shard that stopped before that item is queried again.

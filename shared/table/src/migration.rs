@@ -8,8 +8,9 @@ use lambda::{Environment, Misconfigured};
 use tokio::sync::Mutex as Turn;
 
 use crate::home::Home;
+use crate::raw::Raw;
 use crate::read::Batch;
-use crate::{Budget, Error, Table, item};
+use crate::{Budget, Error, Table};
 
 /// The longest time for which a phase is used after it was read. A step of a migration waits longer than this.
 const LIFETIME: Duration = Duration::from_secs(2);
@@ -112,7 +113,7 @@ async fn read(table: &Table) -> Result<Phase, Error> {
         let found = table.batch_in(&table.home, Batch::strong(vec![entity::Migration::only_key()]), budget, None).await;
         match found {
             Ok(items) => {
-                let found = items.into_iter().next().map(item::read::<entity::Migration>).transpose()?;
+                let found = items.first().map(Raw::read::<entity::Migration>).transpose()?;
                 return Ok(found.map_or(Phase::First, |found| found.phase));
             }
             Err(Error::Throttled { .. } | Error::Unanswered(_)) if retries.pause().await => {}

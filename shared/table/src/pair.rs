@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::commit::Attempt;
 use crate::home::Home;
-use crate::item::{self, Item};
+use crate::item::Item;
+use crate::raw::Raw;
 use crate::read::Batch;
 use crate::transact_get::gets_in;
 use crate::{Budget, Commit, Condition, Error, Meter, ReadMeter, Reader, Write, Writer};
@@ -160,7 +161,7 @@ impl Pairs {
     pub async fn read<T: DeserializeOwned>(&self, side: Side, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
         let table = &self.reader.table;
         let items = table.batch_in(self.home(side), Batch::strong(keys), budget, Some(&self.read)).await?;
-        items.into_iter().map(item::read).collect()
+        items.iter().map(Raw::read).collect()
     }
 
     /// The first items of a list in this table after a position, and the position of the last of them if there
@@ -175,7 +176,7 @@ impl Pairs {
         let (partition, range) = (query.partition.clone(), query.rest(position));
         let read = self.reader.query_in(self.home(side), &query.declared, partition, range, Some(limit));
         let (items, stopped) = read.await?;
-        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
+        Ok((items.iter().map(Raw::read).collect::<Result<_, _>>()?, stopped))
     }
 
     pub(crate) fn measure(&self, consumed: Option<&ConsumedCapacity>) {

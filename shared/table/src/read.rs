@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::home::Home;
 use crate::item::{self, Item};
+use crate::raw::{self, Raw};
 use crate::{Budget, Error, ReadMeter, Table, Throttle};
 
 /// Reads the table, with Query, BatchGetItem and TransactGetItems.
@@ -51,7 +52,7 @@ impl Reader {
     pub async fn one<T: DeserializeOwned>(&self, query: &Query<T>) -> Result<Option<T>, Error> {
         debug_assert_eq!(query.declared.bound, Bound::One);
         let (items, _) = self.query(query, query.range.clone(), Some(1)).await?;
-        items.into_iter().next().map(item::read).transpose()
+        items.first().map(Raw::read).transpose()
     }
 
     /// All items of an answer. One request for each megabyte.
@@ -61,7 +62,7 @@ impl Reader {
         loop {
             let (items, position) = self.query(query, range, None).await?;
             for item in items {
-                found.push(item::read(item)?);
+                found.push(item.read()?);
             }
             match position {
                 Some(position) => range = query.rest(Some(&position)),
@@ -98,17 +99,17 @@ impl Reader {
         budget: Budget,
     ) -> Result<Vec<T>, Error> {
         let found = self.found(Batch { keys, consistency, keys_only: false }, budget).await?;
-        found.into_iter().map(item::read).collect()
+        found.iter().map(Raw::read).collect()
     }
 
     /// Those of these keys, at most 100, that an item has, in no order. No attribute of the items is read besides the keys,
     /// so the function's role can withhold all others ([`Access::exists`](key_schema::access::Access::exists)).
     pub async fn existing(&self, keys: Vec<Key>, consistency: Consistency, budget: Budget) -> Result<Vec<Key>, Error> {
         let found = self.found(Batch { keys, consistency, keys_only: true }, budget).await?;
-        Ok(found.iter().filter_map(item::key_of).collect())
+        Ok(found.iter().filter_map(|item| item.key(Index::Table)).collect())
     }
 
-    async fn found(&self, batch: Batch, budget: Budget) -> Result<Vec<Item>, Error> {
+    async fn found(&self, batch: Batch, budget: Budget) -> Result<Vec<Raw>, Error> {
         if batch.keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -119,14 +120,13 @@ impl Reader {
         }
     }
 
-    /// The items of one Query, and the sort key at which it stopped if it did not reach the end of the range. That sort
-    /// key and those of the items are canonical.
+    /// The items of one Query, and the canonical sort key at which it stopped if it did not reach the end of the range.
     pub(crate) async fn query<T>(
         &self,
         query: &Query<T>,
         range: SortRange,
         limit: Option<u8>,
-    ) -> Result<(Vec<Item>, Option<String>), Error> {
+    ) -> Result<(Vec<Raw>, Option<String>), Error> {
         let homes = self.table.homes().await?;
         let (declared, partition) = (&query.declared, query.partition.clone());
         match homes.beside {
@@ -143,7 +143,7 @@ impl Reader {
         canonical: String,
         range: SortRange,
         limit: Option<u8>,
-    ) -> Result<(Vec<Item>, Option<String>), Error> {
+    ) -> Result<(Vec<Raw>, Option<String>), Error> {
         let index = declared.place.index;
         let (partition, sort) = index.attributes();
         let range = home.range(index, &canonical, range);
@@ -172,18 +172,20 @@ impl Reader {
             query = query.expression_attribute_values(name, AttributeValue::S(value.to_owned()));
         }
 
-        let answer = query.key_condition_expression(condition).send().await?;
+        let query = query.key_condition_expression(condition);
+        let (answer, items) = raw::split(query.send(), home).await?;
         self.measure(answer.consumed_capacity.as_slice());
         let position = match answer.last_evaluated_key.and_then(|mut key| key.remove(sort)) {
             Some(AttributeValue::S(position)) => Some(position),
             _ => None,
         };
-        let mut items = answer.items.unwrap_or_default();
-        let Some(canonical) = respelled else { return Ok((items, position)) };
-        for item in &mut items {
-            home.canonicalize(item);
-        }
-        Ok((items, position.map(|position| home.layout.position(index, &canonical, position))))
+        Ok((
+            items,
+            match respelled {
+                Some(canonical) => position.map(|position| home.layout.position(index, &canonical, position)),
+                None => position,
+            },
+        ))
     }
 
     /// The report of consumed capacity to request: none without a meter.
@@ -206,7 +208,7 @@ impl Table {
         batch: Batch,
         budget: Budget,
         meter: Option<&ReadMeter>,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Vec<Raw>, Error> {
         let Batch { keys, consistency, keys_only } = batch;
         let keys = keys.into_iter().map(|key| Item::from(item::key(home.key(key)))).collect();
         let mut request = KeysAndAttributes::builder().set_keys(Some(keys));
@@ -221,19 +223,10 @@ impl Table {
         loop {
             let batch = self.client.batch_get_item().request_items(&*home.name, request);
             let report = meter.map(|_| ReturnConsumedCapacity::Total);
-            let answer = batch.set_return_consumed_capacity(report).send().await?;
+            let (answer, items) = raw::split(batch.set_return_consumed_capacity(report).send(), home).await?;
+            found.extend(items);
             if let Some(meter) = meter {
                 meter.add(answer.consumed_capacity());
-            }
-            for (_, mut items) in answer.responses.into_iter().flatten() {
-                for item in &mut items {
-                    home.canonicalize(item);
-                }
-                if found.is_empty() {
-                    found = items;
-                } else {
-                    found.extend(items);
-                }
             }
             match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
                 Some(unprocessed) if !unprocessed.keys().is_empty() => request = unprocessed,

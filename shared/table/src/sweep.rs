@@ -1,10 +1,10 @@
 //! Working through a list that is spread over shards, as schedules do.
 
-use key_schema::layout::Query;
+use key_schema::layout::{Index, Query};
 use serde::de::DeserializeOwned;
 use tracing::error;
 
-use crate::{Error, Reader, item};
+use crate::{Error, Reader};
 
 /// A list from its beginning, page by page.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ impl<T: DeserializeOwned> Sweep<'_, T> {
         self.position = stopped;
         let mut page = Swept { items: Vec::with_capacity(found.len()), unreadable: 0 };
         for found in found {
-            let key = item::key_of(&found);
-            match item::read(found) {
+            match found.read() {
                 Ok(item) => page.items.push(item),
                 Err(cause) => {
                     page.unreadable += 1;
+                    let key = found.key(Index::Table);
                     error!(?key, cause = lambda::chain(&cause), "an item of a list cannot be read");
                 }
             }

@@ -10,6 +10,9 @@ use crate::workspace;
 /// The product that is ordered repeatedly.
 pub(super) const ORDERED: &str = "endless";
 
+/// Four full pages of the sample event of list-orders, so that each shard has more orders than a page asks it for.
+const ORDERS: u32 = 200;
+
 pub(super) struct Shop {
     pub(super) stack: Stack,
     /// An order of ada's.
@@ -28,18 +31,21 @@ impl Shop {
             "productId": ORDERED, "name": "Endless", "description": "There is always another one", "category": "kitchen",
             "price": { "amount": 1999, "currency": "EUR" }, "stock": 1_000_000,
         });
-        post(&stack, http_api::ADMIN_SCOPE, "/products", &product).await?;
+        post(&stack, http_api::ADMIN_SCOPE, "/products", "measured", &product).await?;
         let order = json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] });
-        let order = post(&stack, http_api::SHOP_SCOPE, "/orders", &order).await?;
-        let order = order["orderId"].as_str().context("an order without an id")?.to_owned();
+        let mut last = Value::Null;
+        for n in 0..ORDERS {
+            last = post(&stack, http_api::SHOP_SCOPE, "/orders", &format!("measured-{n}"), &order).await?;
+        }
+        let order = last["orderId"].as_str().context("an order without an id")?.to_owned();
         Ok(Self { stack, order })
     }
 }
 
-async fn post(stack: &Stack, scope: &str, path: &str, body: &Value) -> Result<Value> {
+async fn post(stack: &Stack, scope: &str, path: &str, key: &str, body: &Value) -> Result<Value> {
     let client = reqwest::Client::builder().no_proxy().build()?;
     let request = client.post(format!("{}{path}", stack.url())).bearer_auth(stack.token(demo::CUSTOMER, scope)?);
-    let response = request.header("Idempotency-Key", "measured").json(body).send().await?;
+    let response = request.header("Idempotency-Key", key).json(body).send().await?;
     let status = response.status();
     ensure!(status.is_success(), "POST {path} was answered {status}: {}", response.text().await?);
     Ok(response.json().await?)

@@ -49,7 +49,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",
         change: UNCHANGED,
-        budget: Budget { init: 11.0, first: 4.1, warm: 3.8, binary: 6.3, memory: 3.4, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 4.9, warm: 4.7, binary: 6.7, memory: 3.8, system_calls: 13.5 },
     },
     Function {
         name: "get-order",
@@ -58,12 +58,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["rawPath"] = json!(format!("/orders/{}", shop.order));
             Ok(())
         },
-        budget: Budget { init: 11.0, first: 5.6, warm: 5.4, binary: 6.3, memory: 3.5, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 5.8, warm: 5.7, binary: 6.7, memory: 3.8, system_calls: 13.5 },
     },
     Function {
         name: "list-orders",
         change: UNCHANGED,
-        budget: Budget { init: 55.0, first: 12.0, warm: 20.0, binary: 6.3, memory: 4.0, system_calls: 46.0 },
+        budget: Budget { init: 55.0, first: 74.0, warm: 74.0, binary: 6.7, memory: 4.2, system_calls: 78.0 },
     },
     Function {
         name: "place-order",

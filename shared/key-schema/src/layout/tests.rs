@@ -4,6 +4,7 @@
 mod any;
 mod collections;
 mod cursors;
+mod json;
 mod keys;
 mod layouts;
 mod lists;
