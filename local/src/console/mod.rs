@@ -118,7 +118,7 @@ impl Console {
             dynamodb_url: stack.dynamodb_url().to_owned(),
             tail: stream::Tail::default(),
             stories: Arc::clone(stack.stories()),
-            scheduled: template.scheduled.iter().cloned().collect(),
+            scheduled: template.scheduled.keys().cloned().collect(),
             client: reqwest::Client::builder().no_proxy().build()?,
             tables: tables_of(template),
             started: SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_millis(),
