@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "list-orders",
         change: UNCHANGED,
-        budget: Budget { init: 55.0, first: 74.0, warm: 74.0, binary: 6.7, memory: 4.2, system_calls: 78.0 },
+        budget: Budget { init: 55.0, first: 74.0, warm: 64.0, binary: 6.7, memory: 4.2, system_calls: 78.0 },
     },
     Function {
         name: "place-order",
