@@ -41,7 +41,7 @@ pub(crate) struct Engine {
     url: String,
     own_url: String,
     database: Database,
-    /// SQLite's name of the database.
+    /// The name of the database for `SQLite`.
     name: String,
     stop: [oneshot::Sender<()>; 2],
     front: JoinHandle<std::io::Result<()>>,
@@ -96,7 +96,7 @@ impl Engine {
     }
 }
 
-/// Opens the database of this directory. Returns SQLite's name for it, too.
+/// Opens the database of this directory. Returns its name for `SQLite`, too.
 fn open(data: Option<&Path>) -> Result<(String, Database)> {
     let Some(directory) = data else {
         // Two connections reach a database in memory only by its name.

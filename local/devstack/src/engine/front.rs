@@ -25,7 +25,7 @@ use crate::problem::answer;
 struct Front {
     client: reqwest::Client,
     engine: Service,
-    /// SQLite's name of the engine's database.
+    /// The name of the engine's database for `SQLite`.
     database: String,
     /// The host and port that programs see.
     address: String,
