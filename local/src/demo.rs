@@ -256,7 +256,7 @@ impl<'a> Shop<'a> {
                         let intent = text(&started["intentId"])?.to_owned();
                         provider.act(Act::Confirm { intent, payment_method: card.to_owned() })?;
                     }
-                    heard(provider).await?;
+                    heard(provider, id).await?;
                     continue;
                 }
                 Step::Capture | Step::Lapse | Step::Dispute(_) => {
@@ -355,13 +355,13 @@ async fn at_provider(provider: &PretendProvider, order: &str, step: Step) -> Res
     {
         provider.act(Act::UpdateDispute { dispute: dispute.id, status })?;
     }
-    heard(provider).await
+    heard(provider, order).await
 }
 
-/// Waits until the shop has heard of everything that happened at the provider.
-async fn heard(provider: &PretendProvider) -> Result<()> {
+/// Waits until the shop has heard of everything that happened at the provider to the payment of this order.
+async fn heard(provider: &PretendProvider, order: &str) -> Result<()> {
     let heard = async {
-        while provider.webhooks_waiting() > 0 {
+        while provider.newest_of(order).is_some_and(|payment| !provider.has_told_of(&payment.id)) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };

@@ -183,6 +183,13 @@ impl PretendProvider {
         self.shared.ledger().of_order(order).next_back().cloned()
     }
 
+    /// Whether the API has taken every webhook about this intent.
+    pub fn has_told_of(&self, intent: &str) -> bool {
+        let is_of =
+            |event: &Value| ["id", "payment_intent"].iter().any(|name| event["data"]["object"][name] == *intent);
+        !self.shared.ledger().unsent().any(is_of)
+    }
+
     /// The number of webhooks that the API has not taken yet.
     pub fn webhooks_waiting(&self) -> usize {
         self.shared.ledger().unsent().count()

@@ -114,7 +114,8 @@ impl Shape {
         match self {
             Self::Disc(_, [x, y], [width, height]) => {
                 let away = row.abs_diff(*y);
-                let half = width * height.checked_sub(away).map(|_| (height * height - away * away).isqrt())? / height;
+                let covered = (height * height).checked_sub(away * away)?;
+                let half = (width * width * covered).isqrt() / height;
                 Some([x - half, x + half])
             }
             Self::Slab(_, [top, bottom], above, below) if (*top..*bottom).contains(&row) => {

@@ -90,7 +90,7 @@ fn the_silence_of_each_scheduled_function_raises_an_alarm() {
     let stacks = ALARMING.map(stack);
     let template = template_with("v1-v2");
     assert!(template.scheduled.len() > 4);
-    for handler in &template.scheduled {
+    for handler in template.scheduled.keys() {
         let function = pascal_case(handler);
         let raised = stacks.iter().flat_map(alarms).any(|(name, properties)| {
             let alarm = Alarm::read(name, properties);

@@ -255,7 +255,7 @@ fn a_deployment_has_the_functions_only_while_it_has_two_tables() {
         let functions: BTreeSet<_> =
             names.filter(|name| ["CopyItems", "RepairCopies"].contains(&name.as_str())).collect();
         let queues = template.queues.iter().filter(|queue| [QUEUE, LOST].contains(&queue.name.as_str())).count();
-        (functions.len(), queues, template.scheduled.contains("repair-copies"))
+        (functions.len(), queues, template.scheduled.contains_key("repair-copies"))
     };
     for (tables, expected) in
         [("v1", (0, 0, false)), ("v1-v2", (2, 2, true)), ("v2-v1", (2, 2, true)), ("v2", (0, 0, false))]
