@@ -294,9 +294,9 @@ async fn the_dashboard_acts_without_a_key_and_sends_the_same_events() {
     assert_eq!((&*kind, &charge["amount_refunded"]), ("charge.refunded", &json!(100)));
     assert_eq!(shop.event_types(0)[..2], ["payment_intent.amount_capturable_updated", "payment_intent.succeeded"]);
 
-    let page = shop.client.get(shop.provider.url()).send().await.expect("a page").text().await.expect("text");
+    let page = shop.provider.dashboard().content().into_string();
     let refund = &shop.entry(&id).refunds[0].id;
-    assert!([refund, "/_pretend/fail_refund", "10.00 eur"].iter().all(|it| page.contains(*it)), "{page}");
+    assert!([refund, "/_local/payments/fail_refund", "10.00 eur"].iter().all(|it| page.contains(*it)), "{page}");
     let url = format!("{}/_pretend/refund", shop.provider.url());
     let foreign = shop.client.post(url).header("sec-fetch-site", "cross-site").body(format!("intent={id}"));
     assert_eq!(foreign.send().await.expect("an answer").status(), StatusCode::UNAUTHORIZED);
