@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::call::Call;
 use super::story::{Followed, Story, Sum, Summary, Work};
 use super::{Inside, Node, Request, Stories, millis};
 
@@ -46,7 +47,7 @@ impl Stories {
     fn summary(&self, inside: &Inside, number: u64, following: &BTreeMap<u64, Following>) -> Option<Summary> {
         let node = inside.nodes.get(&number)?;
         let Request { id, method, path, status } = node.request.as_ref()?;
-        let refusals = node.calls.iter().flat_map(|call| call.refusals());
+        let refusals = node.calls.iter().flat_map(Call::refusals);
         let refused = refusals.map(|part| {
             let key = part.keys.first().map(|key| key.join(" ")).unwrap_or_default();
             format!("{key}: {}", part.condition.as_deref().unwrap_or_default())
