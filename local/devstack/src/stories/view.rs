@@ -31,7 +31,7 @@ impl Stories {
             let is_of_story = |cause: &&String| inside.makers.get(*cause).is_some_and(|by| reached.contains(by));
             Some(Followed {
                 function: node.function.clone(),
-                at: node.at.to_string(),
+                at: format!("{:.3}", node.at),
                 took_ms: node.took.map(millis),
                 depth: *depth,
                 causes: node.causes.iter().filter(is_of_story).cloned().collect(),
@@ -59,7 +59,7 @@ impl Stories {
         let (read, write) = shares.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         Some(Summary {
             id: id.clone(),
-            at: node.at.to_string(),
+            at: format!("{:.3}", node.at),
             method: method.clone(),
             path: path.clone(),
             status: *status,
