@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +68,8 @@ impl Watching {
         let mut events = ":\n\n".to_owned();
         let told = self.told.take().unwrap_or_default();
         for summary in newest.iter().rev().filter(|summary| told.get(&summary.id) != Some(*summary)) {
-            events.push_str(&format!("data: {}\n\n", json!(summary)));
+            // Writing to a `String` cannot fail.
+            _ = write!(events, "data: {}\n\n", json!(summary));
         }
         self.told = Some(newest.into_iter().map(|summary| (summary.id.clone(), summary)).collect());
         Some(events)

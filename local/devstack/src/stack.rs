@@ -172,6 +172,20 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
     }
 }
 
+/// Proxies in front of SQS and EventBridge, if somebody wants to know of their calls.
+async fn service_proxies(
+    sqs: &str,
+    bus: &str,
+    stories: &Arc<Stories>,
+    injects_faults: bool,
+) -> Result<Option<[FaultProxy; 2]>> {
+    if !injects_faults && !stories.is_on() {
+        return Ok(None);
+    }
+    let queues = FaultProxy::of_service("SQS", sqs, stories, injects_faults).await?;
+    Ok(Some([queues, FaultProxy::of_service("EventBridge", bus, stories, injects_faults).await?]))
+}
+
 impl Stack {
     /// Starts everything. The gateway answers requests when this returns. `functions` builds the functions of this
     /// template, by their handlers' names, against these endpoints.
@@ -227,12 +241,7 @@ impl Stack {
             [] => None,
             buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, &guard, targets).await?),
         };
-        let service_proxies = if injects_faults || stories.is_on() {
-            let queues = FaultProxy::of_service("SQS", &sqs_url, &stories, injects_faults).await?;
-            Some([queues, FaultProxy::of_service("EventBridge", bus.url(), &stories, injects_faults).await?])
-        } else {
-            None
-        };
+        let service_proxies = service_proxies(&sqs_url, bus.url(), &stories, injects_faults).await?;
         let [sqs_way, bus_way] =
             service_proxies.as_ref().map_or([&*sqs_url, bus.url()], |proxies| proxies.each_ref().map(FaultProxy::url));
         let endpoints = Endpoints {

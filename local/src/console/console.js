@@ -55,5 +55,7 @@ document.addEventListener('click', async event => {
   const details = element('details', '');
   details.append(element('summary', 'The answer'), element('pre', JSON.stringify(value, null, 2)));
   out.replaceChildren(line, details);
-  out.dispatchEvent(new CustomEvent('answered', { bubbles: true, detail: { id: answer.headers.get('apigw-requestid') } }));
+  const id = answer.headers.get('apigw-requestid'), has = !path.startsWith('/_local/') || path.startsWith('/_local/scheduled/');
+  if (id && has) line.append(element('a', 'What it did', { href: `/_local/console/requests/${id}` }));
+  out.dispatchEvent(new CustomEvent('answered', { bubbles: true, detail: { id } }));
 });

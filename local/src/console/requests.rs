@@ -217,20 +217,25 @@ fn one_call(call: &Call) -> Markup {
     }
 }
 
-/// What a call asked, in a few words: the keys or the condition on them.
+/// What a call asked, in a few words: the keys or the condition on them, the queue, or the types of events.
 fn asked(call: &Call) -> Markup {
     const FEW: usize = 3;
-    let keys: Vec<_> = call.parts.iter().flat_map(|part| &part.keys).collect();
     let items: usize = call.parts.iter().map(|part| part.items).sum();
-    let conditions: Vec<_> = call.parts.iter().filter_map(|part| part.what.as_deref()).collect();
+    let count = |items: usize, what: &str| format!("{items} {what}{}", if items == 1 { "" } else { "s" });
+    let first = call.parts.first();
     html! {
-        @if let (Some(condition), "DynamoDB") = (conditions.first(), call.service) {
-            code { (condition) }
-            @if let Some(index) = call.parts.iter().find_map(|part| part.index.as_deref()) { " of " (index) }
-            ", " (items) " items"
-        } @else {
-            @for key in keys.iter().take(FEW) { code { (key.join(" ")) } " " }
-            @if items > FEW { "and " (items - FEW) " more" }
+        @match (call.service, first) {
+            ("EventBridge", _) => { @for part in call.parts.iter().take(FEW) { code { (part.action) } " " } }
+            ("SQS", Some(part)) => { code { (part.on) } ", " (count(items, "message")) }
+            (_, Some(Part { what: Some(condition), index, .. })) => {
+                code { (condition) } @if let Some(index) = index { " of " (index) } ", " (count(items, "item"))
+            }
+            _ => {
+                @for key in call.parts.iter().flat_map(|part| &part.keys).take(FEW) { code { (key.join(" ")) } " " }
+            }
+        }
+        @if items > FEW && first.is_some_and(|part| part.what.is_none() || call.service == "EventBridge") {
+            "and " (items - FEW) " more"
         }
     }
 }

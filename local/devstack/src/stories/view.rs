@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::call::Call;
 use super::story::{Followed, Story, Sum, Summary, Work};
 use super::{Inside, Node, Request, Stories, millis};
 
@@ -30,7 +31,7 @@ impl Stories {
             let is_of_story = |cause: &&String| inside.makers.get(*cause).is_some_and(|by| reached.contains(by));
             Some(Followed {
                 function: node.function.clone(),
-                at: node.at.to_string(),
+                at: format!("{:.3}", node.at),
                 took_ms: node.took.map(millis),
                 depth: *depth,
                 causes: node.causes.iter().filter(is_of_story).cloned().collect(),
@@ -46,7 +47,7 @@ impl Stories {
     fn summary(&self, inside: &Inside, number: u64, following: &BTreeMap<u64, Following>) -> Option<Summary> {
         let node = inside.nodes.get(&number)?;
         let Request { id, method, path, status } = node.request.as_ref()?;
-        let refusals = node.calls.iter().flat_map(|call| call.refusals());
+        let refusals = node.calls.iter().flat_map(Call::refusals);
         let refused = refusals.map(|part| {
             let key = part.keys.first().map(|key| key.join(" ")).unwrap_or_default();
             format!("{key}: {}", part.condition.as_deref().unwrap_or_default())
@@ -58,7 +59,7 @@ impl Stories {
         let (read, write) = shares.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         Some(Summary {
             id: id.clone(),
-            at: node.at.to_string(),
+            at: format!("{:.3}", node.at),
             method: method.clone(),
             path: path.clone(),
             status: *status,

@@ -235,3 +235,66 @@ pub(super) fn writes_of(
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn place(key: &str) -> Place {
+        ("notes".to_owned(), vec![key.to_owned()])
+    }
+
+    fn taking(units: &str) -> Kind {
+        let values = json!({ ":u": { "N": units } });
+        Kind::Update(json!({ "UpdateExpression": "SET units = units - :u", "ExpressionAttributeValues": values }))
+    }
+
+    fn item(key: &str, units: u64) -> Value {
+        json!({ "PK": { "S": key }, "units": { "N": units.to_string() } })
+    }
+
+    /// Who made each of these records: the key, and the units before and after.
+    fn makers(writes: &mut Writes, records: &[(&str, Option<u64>, Option<u64>)]) -> Vec<Option<u64>> {
+        let image = |key: &str, units: Option<u64>| units.map_or(Value::Null, |units| item(key, units));
+        let images: Vec<_> =
+            records.iter().map(|(key, old, new)| (place(key), image(key, *old), image(key, *new))).collect();
+        let records: Vec<_> =
+            images.iter().map(|(place, old, new)| Record { place: place.clone(), second: 10, old, new }).collect();
+        (0..records.len()).map(|at| writes.take(&records[at..]).and_then(|write| write.by)).collect()
+    }
+
+    #[test]
+    fn records_of_calls_at_the_same_time_belong_to_the_call_whose_images_and_neighbours_they_have() {
+        let mut writes = Writes::default();
+        let put = |key: &str| (place(key), Kind::Put(item(key, 1)));
+        // The first two take the same number of units, and are carried out in the other order.
+        for (call, key, units) in [(1, "a", "2"), (2, "b", "2"), (3, "c", "5")] {
+            writes.begin(call, Some(call * 10), 9, vec![(place("stock"), taking(units)), put(key)]);
+        }
+        [1, 2].iter().for_each(|call| writes.end(*call, true));
+        let records = [
+            ("stock", Some(20), Some(18)),
+            ("b", None, Some(1)),
+            ("stock", Some(18), Some(13)),
+            ("c", None, Some(1)),
+            ("stock", Some(13), Some(11)),
+            ("a", None, Some(1)),
+        ];
+        assert_eq!(makers(&mut writes, &records), [20, 20, 30, 30, 10, 10].map(Some));
+        assert_eq!(makers(&mut writes, &records), [None; 6], "each write has one record");
+    }
+
+    #[test]
+    fn a_write_that_was_refused_or_came_later_made_no_record_and_neither_did_one_of_other_values() {
+        let mut writes = Writes::default();
+        let delete = || vec![(place("a"), Kind::Delete)];
+        writes.begin(1, Some(1), 9, delete());
+        writes.end(1, false);
+        writes.begin(2, Some(2), 11, delete());
+        writes.begin(3, Some(3), 9, vec![(place("a"), Kind::Put(item("a", 7)))]);
+        let seen = makers(&mut writes, &[("a", None, Some(6)), ("a", Some(6), None), ("a", None, Some(7))]);
+        assert_eq!(seen, [None, None, Some(3)], "the first two were somebody else's");
+    }
+}
