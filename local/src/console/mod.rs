@@ -174,13 +174,11 @@ impl FromRequestParts<Console> for Shown {
     type Rejection = Response;
 
     async fn from_request_parts(_: &mut Parts, console: &Console) -> Result<Self, Response> {
-        match console.running.get() {
-            Some(_) => Ok(Self(Arc::clone(&console.running))),
-            None => {
-                let wait = html! { h1 { "Till starts" } p { "The stack is not ready yet. Load this page again in a moment." } };
-                Err(shell::page_with(StatusCode::SERVICE_UNAVAILABLE, "/", "Till starts", &wait))
-            }
+        if console.running.get().is_some() {
+            return Ok(Self(Arc::clone(&console.running)));
         }
+        let wait = html! { h1 { "Till starts" } p { "The stack is not ready yet. Load this page again in a moment." } };
+        Err(shell::page_with(StatusCode::SERVICE_UNAVAILABLE, "/", "Till starts", &wait))
     }
 }
 

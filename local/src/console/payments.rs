@@ -11,12 +11,13 @@ use super::{Console, shell};
 const HERE: &str = "/_local/payments";
 
 pub(super) async fn page(State(console): State<Console>) -> Response {
-    let content = match &console.payments {
-        Some(dashboard) => dashboard.content(),
-        None => html! {
+    let content = html! {
+        @if let Some(dashboard) = &console.payments {
+            (dashboard.content())
+        } @else {
             h1 { "Payments" }
             p { "This stack takes payments at the provider that " code { "--payments" } " names, which has a dashboard of its own." }
-        },
+        }
     };
     shell::page(HERE, "Payments", &content)
 }

@@ -42,8 +42,8 @@ pub struct Table {
 struct Refused(StatusCode, String);
 
 impl Refused {
-    fn malformed(why: impl ToString) -> Self {
-        Self(StatusCode::BAD_REQUEST, why.to_string())
+    fn malformed(why: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, why.into())
     }
 
     fn unknown(why: impl Into<String>) -> Self {

@@ -83,9 +83,10 @@ impl Declaration {
         let mut parts = Vec::new();
         for field in &fields {
             let [from, to] = text(*field);
-            parts.push(match field.is_range {
-                true => [Text::end(field.name, &from)?, Text::end(field.name, &to)?],
-                false => [Some(Text::new(field.name, &from)?), None],
+            parts.push(if field.is_range {
+                [Text::end(field.name, &from)?, Text::end(field.name, &to)?]
+            } else {
+                [Some(Text::new(field.name, &from)?), None]
             });
         }
         let (partition, range) = self.keys(|take| {

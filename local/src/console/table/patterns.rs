@@ -69,11 +69,14 @@ async fn answer(stack: &Running, name: &str, asked: &Asked) -> Result<Response, 
 
 /// Sends what a function sends for this pattern, in the layout of the table. A page of it has a limit here, too.
 async fn run(stack: &Running, pattern: &Declaration, table: &Table, asked: &Asked) -> Result<Found, Refused> {
-    let texts = |field: Field| match field.is_range {
-        true => ["from", "to"].map(|end| asked.get(&format!("{}.{end}", field.name)).to_owned()),
-        false => [asked.get(field.name).to_owned(), String::new()],
+    let texts = |field: Field| {
+        if field.is_range {
+            ["from", "to"].map(|end| asked.get(&format!("{}.{end}", field.name)).to_owned())
+        } else {
+            [asked.get(field.name).to_owned(), String::new()]
+        }
     };
-    let question = pattern.ask(texts).map_err(Refused::malformed)?;
+    let question = pattern.ask(texts).map_err(|fault| Refused::malformed(fault.to_string()))?;
     let is_strong = pattern.consistency == Consistency::Strong;
     let reading = match question.reads {
         Reads::Range { range, .. } if range.is_empty() => {
