@@ -45,7 +45,7 @@ pub(crate) async fn run(functions: &BTreeMap<String, Invoke>, rates: &BTreeMap<S
         }
     }))
     .await;
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Invokes the function with the event in the body, and returns its report.
