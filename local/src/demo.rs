@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use self::orders::{ORDERS, Order, Step};
 use crate::functions;
-use crate::pretend_provider::{Act, DisputeStatus, PretendProvider, Status};
+use crate::pretend_provider::{Act, DisputeStatus, Entry, PretendProvider, Status};
 
 /// The demo's customer.
 pub const CUSTOMER: &str = "ada";
@@ -249,10 +249,11 @@ impl<'a> Shop<'a> {
             let (caller, path, body) = match *step {
                 Step::Queue => continue,
                 Step::Pay(card) => {
-                    let path = format!("{of_buyer}/payment");
-                    // Refused if nothing is left to pay.
-                    let started = self.send(buyer, Method::POST, &path, "", &Value::Null).await?.unwrap_or_default();
-                    if started["status"] == "pending" {
+                    // A payment that was declined, or that lapsed, could be started again.
+                    let is_tried = |it: &Entry| it.declined.is_some() || it.status != Status::RequiresPaymentMethod;
+                    if !provider.newest_of(id).is_some_and(|payment| is_tried(&payment)) {
+                        let path = format!("{of_buyer}/payment");
+                        let started = self.ask(buyer, Method::POST, &path, "", &Value::Null).await?;
                         let intent = text(&started["intentId"])?.to_owned();
                         provider.act(Act::Confirm { intent, payment_method: card.to_owned() })?;
                     }

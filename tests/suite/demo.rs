@@ -98,13 +98,16 @@ async fn the_demo_has_every_state_and_the_next_start_changes_nothing() {
     shop.settle_all().await;
     assert_eq!(shop.dump().await, before, "a next start");
 
-    // Without the code that is made last, every step is taken again.
+    // Without the code that is made last, every step is taken again. A rejected order may be sent again, and is.
     let is_last = |item: &Value| item["code"]["S"] == "THANKYOU5";
     let last = before.iter().find(|item| is_last(item)).expect("the last code");
     shop.delete(last["PK"]["S"].as_str().expect("a key"), last["SK"]["S"].as_str().expect("a key")).await;
     shop.make_demo().await;
     shop.settle_all().await;
-    let but_last = |items: Vec<Value>| items.into_iter().filter(|item| !is_last(item)).collect::<Vec<_>>();
+    let but_last = |items: Vec<Value>| {
+        let is_kept = |item: &Value| !is_last(item) && item["EntityType"]["S"] != "queuedOrder";
+        items.into_iter().filter(is_kept).collect::<Vec<_>>()
+    };
     assert_eq!(but_last(shop.dump().await), but_last(before), "the steps again");
 }
 

@@ -10,7 +10,9 @@ impl Shop {
     /// An empty shop with all that `cargo local` gives the demo: a payment provider, taxes, numbers of invoices.
     pub async fn open_for_demo() -> Self {
         let mut payments = Payments::start().await;
-        let template = paying_template(payments.provider.url(), &demo::PARAMETERS);
+        let mut template = paying_template(payments.provider.url(), &demo::PARAMETERS);
+        // A payment whose settlement meets a webhook comes back after this time.
+        template.queues.iter_mut().for_each(|queue| queue.visibility_timeout_seconds = 2);
         let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| functions).await;
         payments.provider.send_webhooks_to(&format!("{}/payment-events", shop.url()));
         shop.payments = Some(payments);
