@@ -1,4 +1,4 @@
-//! An item that is read from DynamoDB's JSON is the one that serde_dynamo reads from a map of attribute values.
+//! An item that is read from DynamoDB's JSON is the one that `serde_dynamo` reads from a map of attribute values.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -74,9 +74,10 @@ fn any_value() -> impl Strategy<Value = AttributeValue> {
 fn agrees<T: DeserializeOwned + PartialEq + Debug>(item: &serde_dynamo::Item) -> Result<(), TestCaseError> {
     let text = serde_json::to_string(item).expect("JSON");
     let (read, expected) = (json::read::<T>(&text), serde_dynamo::from_item::<_, T>(item.clone()));
-    match (&read, &expected) {
-        (Ok(read), Ok(expected)) => prop_assert_eq!(read, expected),
-        _ => prop_assert_eq!(read.is_ok(), expected.is_ok(), "{:?}, {:?}: {}", read, expected, text),
+    if let (Ok(read), Ok(expected)) = (&read, &expected) {
+        prop_assert_eq!(read, expected);
+    } else {
+        prop_assert_eq!(read.is_ok(), expected.is_ok(), "{:?}, {:?}: {}", read, expected, text);
     }
     Ok(())
 }
