@@ -273,7 +273,9 @@ mod tests {
         for (call, key, units) in [(1, "a", "2"), (2, "b", "2"), (3, "c", "5")] {
             writes.begin(call, Some(call * 10), 9, vec![(place("stock"), taking(units)), put(key)]);
         }
-        [1, 2].iter().for_each(|call| writes.end(*call, true));
+        for call in [1, 2] {
+            writes.end(call, true);
+        }
         let records = [
             ("stock", Some(20), Some(18)),
             ("b", None, Some(1)),
