@@ -27,7 +27,7 @@ const DATABASE_FILE: &str = "table.sqlite";
 const STREAM_INDEX: &str = "CREATE INDEX IF NOT EXISTS devstack_stream_records \
     ON _stream_records (table_name, CAST(sequence_number AS INTEGER), shard_id)";
 
-/// The index of a table in the order of segments, which covers the number and the size of all items. Without it each page
+/// The index of a table in the sequence of segments, which covers the number and the size of all items. Without it each page
 /// of a segment reads and sorts the whole table.
 fn segment_index(table: &str) -> String {
     format!(
@@ -111,7 +111,7 @@ fn open(data: Option<&Path>) -> Result<(String, Database)> {
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
     // The engine would take it for a new database.
     if file.metadata().is_ok_and(|file| file.len() == 0) {
-        let message = format!("{path} is empty: restore a copy, delete it for a new shop, or choose another directory");
+        let message = format!("{path} is empty: restore a copy, delete it to start anew, or choose another directory");
         return Err(OptionError::new("data", message).into());
     }
     // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.

@@ -37,7 +37,7 @@ if (started && sessionStorage.getItem('started') !== started) {
 const element = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
 
-// <button data-call="POST /orders" data-as="ada" data-body="..." data-links='[["/_local/table?partition=o%23{orderId}", "its items"]]'>
+// <button data-call="METHOD /path" data-as="ada" data-body="..." data-links='[["/_local/table?partition=o%23{orderId}", "its items"]]'>
 document.addEventListener('click', async event => {
   const button = event.target.closest('[data-call]');
   if (!button) return;

@@ -11,7 +11,8 @@ use crate::demo::CUSTOMER;
 struct Try {
     title: &'static str,
     why: &'static str,
-    call: &'static str,
+    method: &'static str,
+    path: &'static str,
     body: Option<serde_json::Value>,
     links: &'static [(&'static str, &'static str)],
 }
@@ -22,7 +23,8 @@ fn tries() -> [Try; 3] {
         Try {
             title: "Order two bags of coffee",
             why: "One transaction takes them from the stock and writes the order with its lines and its invoice.",
-            call: "POST /orders",
+            method: "POST",
+            path: "/orders",
             body: order("espresso-beans", 2),
             links: &[
                 ("/_local/table?partition=o%23{orderId}", "The items of the order"),
@@ -32,14 +34,16 @@ fn tries() -> [Try; 3] {
         Try {
             title: "Order what is sold out",
             why: "A condition of the transaction fails, nothing is written, and the answer says which line it was.",
-            call: "POST /orders",
+            method: "POST",
+            path: "/orders",
             body: order("moka-pot", 1),
             links: &[],
         },
         Try {
             title: "Read a customer with the newest orders",
             why: "One Query on GSI2 reads the profile and the orders together.",
-            call: "GET /customers/ada/overview",
+            method: "GET",
+            path: "/customers/ada/overview",
             body: None,
             links: &[("/_local/table/patterns/12?customerId={customerId}", "The same Query, in the table")],
         },
@@ -87,12 +91,12 @@ pub(super) async fn page(stack: Shown) -> Response {
 fn to_try() -> Markup {
     html! {
         div.cards {
-            @for Try { title, why, call, body, links } in tries() {
+            @for Try { title, why, method, path, body, links } in tries() {
                 section.card {
                     h2 { (title) }
                     p { (why) }
-                    button.first data-call=(call) data-as=(CUSTOMER) data-body=[body.as_ref().map(ToString::to_string)]
-                        data-links=(json!(links).to_string()) { (call) }
+                    button.first data-call={ (method) " " (path) } data-as=(CUSTOMER) data-body=[body.as_ref().map(ToString::to_string)]
+                        data-links=(json!(links).to_string()) { (method) " " (path) }
                     @if let Some(body) = &body { pre { (body.to_string()) } }
                     output.answer {}
                 }

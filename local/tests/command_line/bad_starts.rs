@@ -98,7 +98,7 @@ fn a_start_over_a_damaged_file_is_refused_in_one_line_and_changes_nothing() {
     };
     let table = "restore a copy, delete it";
     for (file, damage, advice) in [
-        ("table.sqlite", &emptied as &dyn Fn(&Path), "is empty: restore a copy, delete it for a new shop"),
+        ("table.sqlite", &emptied as &dyn Fn(&Path), "is empty: restore a copy, delete it to start anew"),
         ("table.sqlite", &foreign, table),
         ("table.sqlite", &overwritten, table),
         ("token-secret", &emptied, "delete it or choose another directory with --data"),

@@ -8,8 +8,8 @@ pub(crate) fn caller(headers: &HeaderMap) -> Option<&str> {
     signature.split_once("Credential=")?.1.split('/').next()
 }
 
-/// An access key, read: that of one of a function's execution environments (`PlaceOrder-3`), that of a function which runs
-/// elsewhere (`PlaceOrder`), or another one.
+/// An access key, read: that of one of a function's execution environments (`PutNote-3`), that of a function which runs
+/// elsewhere (`PutNote`), or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caller<'key> {
     /// The function's logical id. For another key, that key.
@@ -41,8 +41,8 @@ mod tests {
     #[test]
     fn an_access_key_says_which_environment_of_which_function_signed() {
         let of = |function, environment| Caller { function, environment };
-        assert_eq!(Caller::of(&Caller::access_key("PlaceOrder", 31)), of("PlaceOrder", Some(31)));
-        for key in ["PlaceOrder", "local", "", "cargo-local-audit", "a-b-"] {
+        assert_eq!(Caller::of(&Caller::access_key("PutNote", 31)), of("PutNote", Some(31)));
+        for key in ["PutNote", "local", "", "cargo-local-audit", "a-b-"] {
             assert_eq!(Caller::of(key), of(key, None));
         }
     }

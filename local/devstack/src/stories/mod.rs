@@ -1,4 +1,4 @@
-//! What each request did: its calls of other services, in their order, and what followed from its writes and messages.
+//! What each request did: its calls of other services, in their sequence, and what followed from its writes and messages.
 //!
 //! An [environment](crate::environments) handles one invocation at a time, and signs with an access key of its own. So the
 //! key of a call names the invocation that makes it, whatever runs at the same time. What followed is joined by ids: a
@@ -263,7 +263,7 @@ impl Stories {
             node.read_units += read;
             node.write_units += write;
             if node.calls.len() < MOST_CALLS {
-                // They end in another order than they begin in, if some are under way at the same time.
+                // They end in another sequence than they begin in, if some are under way at the same time.
                 let at = node.calls.partition_point(|earlier| earlier.after_ms <= call.after_ms);
                 node.calls.insert(at, call);
             } else {

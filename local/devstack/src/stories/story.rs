@@ -13,7 +13,7 @@ pub struct Story {
     pub summary: Summary,
     #[serde(flatten)]
     pub work: Work,
-    /// What followed, in the order in which it began.
+    /// What followed, in the sequence in which it began.
     pub followed: Vec<Followed>,
 }
 

@@ -86,7 +86,7 @@ struct Following {
 }
 
 impl Inside {
-    /// What followed from this request, in the order in which it began.
+    /// What followed from this request, in the sequence in which it began.
     fn followed(&self, request: u64) -> BTreeMap<u64, Following> {
         let mut depths = BTreeMap::from([(request, 0)]);
         let mut waiting = VecDeque::from([request]);

@@ -1,8 +1,8 @@
 //! Which call made a record of a table's stream.
 //!
-//! A stream has the records of an item in the order of its writes, and those of a transaction together. So a record belongs
+//! A stream has the records of an item in the sequence of its writes, and those of a transaction together. So a record belongs
 //! to the oldest write of its item that has no record yet. Two calls that were under way at the same time may have
-//! been carried out in either order. Then the images of the record decide, the other records of the transaction, and
+//! been carried out in either sequence. Then the images of the record decide, the other records of the transaction, and
 //! last the answer that came first.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -92,7 +92,7 @@ impl Writes {
         }
     }
 
-    /// The write of the first of these records, which are in the order of their stream.
+    /// The write of the first of these records, which are in the sequence of their stream.
     pub(super) fn take(&mut self, records: &[Record]) -> Option<Write> {
         let first = records.first()?;
         let call = match &*self.candidates(first) {
@@ -117,7 +117,7 @@ impl Writes {
         taken
     }
 
-    /// The calls that may have made this record, in the order of their answers.
+    /// The calls that may have made this record, in the sequence of their answers.
     fn candidates(&self, record: &Record) -> Vec<u64> {
         let writes = self.by_place.get(&record.place).into_iter().flatten();
         let mut fitting: Vec<_> = writes.filter(|write| write.fits(record)).collect();
@@ -269,7 +269,7 @@ mod tests {
     fn records_of_calls_at_the_same_time_belong_to_the_call_whose_images_and_neighbours_they_have() {
         let mut writes = Writes::default();
         let put = |key: &str| (place(key), Kind::Put(item(key, 1)));
-        // The first two take the same number of units, and are carried out in the other order.
+        // The first two take the same number of units, and are carried out in the other sequence.
         for (call, key, units) in [(1, "a", "2"), (2, "b", "2"), (3, "c", "5")] {
             writes.begin(call, Some(call * 10), 9, vec![(place("stock"), taking(units)), put(key)]);
         }
