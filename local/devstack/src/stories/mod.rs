@@ -2,7 +2,7 @@
 //!
 //! An [environment](crate::environments) handles one invocation at a time, and signs with an access key of its own. So the
 //! key of a call names the invocation that makes it, whatever runs at the same time. What followed is joined by ids: a
-//! record of a stream belongs to the call that [wrote](writes) the item, a message and an event to the call that was
+//! record of a stream belongs to the call that wrote the item, a message and an event to the call that was
 //! answered with its id, and an invocation to the records or messages that it was invoked with.
 //!
 //! The newest stories are kept, in memory alone.
