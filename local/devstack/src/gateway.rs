@@ -133,7 +133,7 @@ impl Gateway {
             }
             (&Method::POST, "/_local/redrive") => Self::about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
-                let invocation = self.stories.request(request_id, "POST", path, function);
+                let invocation = self.stories.request(request_id, "POST", path);
                 let answer = scheduled::invoke(self.scheduled.get(function), &body, invocation.clone()).await;
                 invocation.answered(answer.status().as_u16());
                 answer
@@ -145,7 +145,7 @@ impl Gateway {
             (method, path) => match self.routes.find(method, path) {
                 Some((served, path_parameters)) => {
                     let route = &served.route;
-                    let story = self.stories.request(request_id, method.as_str(), path, &route.function);
+                    let story = self.stories.request(request_id, method.as_str(), path);
                     let answer = match self.authorize(route, &head.headers).await {
                         Ok(claims) => {
                             let (head, body) = (&head, &body);

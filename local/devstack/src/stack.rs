@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
-use axum::Router;
 use dynoxide::Database;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -26,6 +25,7 @@ use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::openid::OpenIdIssuer;
 use crate::option_error::OptionError;
+use crate::options::Options;
 use crate::pages::Pages;
 use crate::private_file;
 use crate::queue::Queues;
@@ -34,78 +34,13 @@ use crate::scheduled;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
-use crate::stories::{Prices, Stories};
+use crate::stories::Stories;
 use crate::stream_source::Failures;
 use crate::template::Template;
 use crate::token::{Issuer, Tokens};
 
 /// Time that running requests and invocations get to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
-
-/// Options for starting a stack. If a value cannot be used on this machine, the error is an [`OptionError`].
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Source of the routes, scopes, queues and tables.
-    pub template: Template,
-    /// The gateway's port on 127.0.0.1; 0 takes a free one.
-    pub port: u16,
-    /// The embedded DynamoDB's port on 127.0.0.1; 0 takes a free one.
-    pub dynamodb_port: u16,
-    /// The embedded SQS's port on 127.0.0.1; 0 takes a free one.
-    pub sqs_port: u16,
-    /// The embedded EventBridge's port on 127.0.0.1; 0 takes a free one.
-    pub eventbridge_port: u16,
-    /// The embedded S3's port on 127.0.0.1; 0 takes a free one.
-    pub s3_port: u16,
-    /// Directory for the tables, the queued messages, the objects of buckets and the token secret. `None` keeps all of it
-    /// in memory, and objects in a directory that ends with the stack.
-    pub data: Option<PathBuf>,
-    /// Base URL of another DynamoDB, used instead of the embedded one.
-    pub dynamodb_endpoint: Option<String>,
-    /// Base URL of another SQS, used instead of the embedded one.
-    pub sqs_endpoint: Option<String>,
-    /// The values of secrets, by ARN.
-    pub secrets: BTreeMap<String, String>,
-    /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, the [`Guard`]
-    /// remembers its rulings, and the [`Bus`] all events.
-    pub inject_faults: bool,
-    /// Body of `GET /openapi.json`.
-    pub openapi: &'static str,
-    /// The program's pages: they answer what no route of the template and none of the stack's own answers, such as `/`.
-    /// Browsers are guarded as they are on the stack's own routes, and a page runs and loads nothing from elsewhere
-    /// unless its own `Content-Security-Policy` allows more.
-    pub pages: Router,
-    /// Who issues the tokens of routes with a scope.
-    pub issuer: Issuer,
-    /// Whether the stack remembers what its newest requests did.
-    pub stories: bool,
-    /// What units cost.
-    pub prices: Option<Prices>,
-}
-
-impl Options {
-    /// Options for a stack in memory, on free ports, without fault injection.
-    pub fn new(template: Template) -> Self {
-        Self {
-            template,
-            port: 0,
-            dynamodb_port: 0,
-            sqs_port: 0,
-            eventbridge_port: 0,
-            s3_port: 0,
-            data: None,
-            dynamodb_endpoint: None,
-            sqs_endpoint: None,
-            secrets: BTreeMap::new(),
-            inject_faults: false,
-            openapi: "{}",
-            pages: Router::new(),
-            issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
-            stories: true,
-            prices: None,
-        }
-    }
-}
 
 /// A running stack. If it is dropped without [`Stack::shutdown`], its tasks end with the runtime.
 pub struct Stack {

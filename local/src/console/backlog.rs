@@ -1,4 +1,4 @@
-//! The queues, and the functions that a schedule runs on AWS.
+//! The queues, and the functions that have a schedule.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -35,7 +35,7 @@ pub(super) async fn page(stack: Shown) -> Response {
             output.answer {}
         }
         h2 { "Schedules" }
-        p.quiet { "On AWS a schedule runs these functions. Here none runs by itself." }
+        p.quiet { "Schedules run these functions, here at the same rates as on AWS. A button does not wait." }
         div.cards {
             @for function in &stack.scheduled {
                 section.card {

@@ -73,7 +73,7 @@ pub(super) async fn page(stack: Shown) -> Response {
                     dt { a href="/_local/table" { "Table" } } dd { "the items by partition and index; every access pattern as a form" }
                     dt { a href="/_local/console/requests" { "Requests" } } dd { "what each one did, and what it cost" }
                     dt { a href="/_local/stream" { "Stream" } } dd { "what was written, and the events that came of it" }
-                    dt { a href="/_local/backlog" { "Queues" } } dd { "what waits, and the functions that a schedule runs" }
+                    dt { a href="/_local/backlog" { "Queues" } } dd { "what waits, and the functions that have a schedule" }
                     dt { a href="/_local/payments" { "Payments" } } dd { "the pretend provider: pay, refund, dispute, and make trouble" }
                 }
             }

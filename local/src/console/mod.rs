@@ -50,12 +50,13 @@ pub struct Running {
     pub counts: [usize; 2],
     /// DynamoDB, called as no function.
     pub dynamodb: Service,
-    pub dynamodb_url: String,
+    /// DynamoDB Streams, called as no function.
+    pub streams: Service,
     /// The newest records of the first table's stream.
     pub tail: stream::Tail,
     /// What the newest requests did.
     pub stories: Arc<Stories>,
-    /// The functions that a schedule runs on AWS.
+    /// The functions that have a schedule.
     pub scheduled: Vec<String>,
     client: reqwest::Client,
     /// The tables, the one that the shop reads first.
@@ -115,7 +116,7 @@ impl Console {
             has_demo,
             counts: [template.routes.len(), template.functions.len()],
             dynamodb: Service::dynamodb(stack.dynamodb_url())?,
-            dynamodb_url: stack.dynamodb_url().to_owned(),
+            streams: Service::dynamodb_streams(stack.dynamodb_url())?,
             tail: stream::Tail::default(),
             stories: Arc::clone(stack.stories()),
             scheduled: template.scheduled.keys().cloned().collect(),

@@ -34,10 +34,9 @@ struct Inside {
 
 impl Tail {
     /// Reads what was written since the last time. Returns the newest records, the newest first.
-    async fn newest(&self, url: &str, table: &str) -> Result<Vec<Value>> {
+    async fn newest(&self, dynamodb: &Service, streams: &Service, table: &str) -> Result<Vec<Value>> {
         let mut inside = self.0.lock().await;
-        let streams = Service::dynamodb_streams(url)?;
-        let described = Service::dynamodb(url)?.succeed("DescribeTable", &json!({ "TableName": table })).await?;
+        let described = dynamodb.succeed("DescribeTable", &json!({ "TableName": table })).await?;
         let stream = described["Table"]["LatestStreamArn"].as_str().context("the table has no stream")?;
         let shards = streams.succeed("DescribeStream", &json!({ "StreamArn": stream })).await?;
         for shard in shards["StreamDescription"]["Shards"].as_array().into_iter().flatten() {
@@ -70,7 +69,8 @@ impl Tail {
 pub(super) async fn page(stack: Shown) -> Response {
     let table = &stack.tables[0].name;
     let (records, events) =
-        match tokio::try_join!(stack.tail.newest(&stack.dynamodb_url, table), stack.look("/_local/events")) {
+        match tokio::try_join!(stack.tail.newest(&stack.dynamodb, &stack.streams, table), stack.look("/_local/events"))
+        {
             Ok(found) => found,
             Err(error) => return shell::refusal(StatusCode::BAD_GATEWAY, HERE, &format!("{error:#}")),
         };

@@ -96,8 +96,8 @@ struct Node {
     error: Option<String>,
     calls: Vec<Call>,
     calls_left_out: usize,
-    /// The hash of each call, to recognise one that is repeated.
-    hashes: Vec<u64>,
+    /// How often each call was made, by its hash: a repeated one is a further attempt.
+    attempts: BTreeMap<u64, usize>,
     read_units: f64,
     write_units: f64,
     records: Vec<StreamRecord>,
@@ -166,11 +166,11 @@ impl Stories {
         Some(result)
     }
 
-    /// A request to this function has arrived at the gateway.
-    pub(crate) fn request(self: &Arc<Self>, id: &str, method: &str, path: &str, function: &str) -> Invocation {
+    /// A request has arrived at the gateway. Its function is known once an environment handles it.
+    pub(crate) fn request(self: &Arc<Self>, id: &str, method: &str, path: &str) -> Invocation {
         let number = self.change(|inside| {
             let (id, method, path) = (id.to_owned(), method.to_owned(), path.to_owned());
-            let number = inside.begin(Some(Request { id, method, path, status: None }), function, Vec::new());
+            let number = inside.begin(Some(Request { id, method, path, status: None }), None, Vec::new());
             inside.requests.push_back(number);
             if inside.requests.len() > KEPT
                 && let Some(oldest) = inside.requests.pop_front()
@@ -185,7 +185,7 @@ impl Stories {
     /// An event source invokes this function with these records or messages.
     pub(crate) fn invocation(self: &Arc<Self>, function: &str, causes: Vec<String>) -> Invocation {
         let number = self.change(|inside| {
-            let number = inside.begin(None, function, causes);
+            let number = inside.begin(None, Some(function), causes);
             inside.invocations.push_back(number);
             while (inside.invocations.len() > MOST_INVOCATIONS || inside.causes > MOST_CAUSES)
                 && inside.invocations.len() > 1
@@ -258,8 +258,9 @@ impl Stories {
             let Some(node) = inside.nodes.get_mut(&by) else { return };
             call.after_ms = millis(arrived.at.saturating_duration_since(node.began));
             call.took_ms = millis(arrived.at.elapsed());
-            call.attempt = 1 + node.hashes.iter().filter(|hash| **hash == arrived.hash).count();
-            node.hashes.push(arrived.hash);
+            let attempt = node.attempts.entry(arrived.hash).or_default();
+            *attempt += 1;
+            call.attempt = *attempt;
             node.read_units += read;
             node.write_units += write;
             if node.calls.len() < MOST_CALLS {
@@ -286,7 +287,7 @@ impl Stories {
 }
 
 impl Inside {
-    fn begin(&mut self, request: Option<Request>, function: &str, causes: Vec<String>) -> u64 {
+    fn begin(&mut self, request: Option<Request>, function: Option<&str>, causes: Vec<String>) -> u64 {
         self.begun += 1;
         for cause in &causes {
             self.handled.entry(cause.clone()).or_default().push(self.begun);
@@ -295,7 +296,7 @@ impl Inside {
         let node = Node {
             request,
             causes,
-            function: Some(function).filter(|function| !function.is_empty()).map(str::to_owned),
+            function: function.map(str::to_owned),
             environment: None,
             at: Timestamp::now(),
             began: Instant::now(),
@@ -303,7 +304,7 @@ impl Inside {
             error: None,
             calls: Vec::new(),
             calls_left_out: 0,
-            hashes: Vec::new(),
+            attempts: BTreeMap::new(),
             read_units: 0.0,
             write_units: 0.0,
             records: Vec::new(),

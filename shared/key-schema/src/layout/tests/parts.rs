@@ -10,7 +10,7 @@ use super::strategies::{
     any_cart_line, any_currency, any_email, any_id, any_money, any_order_id, any_payment, any_payment_status,
     any_shard, any_status, any_sums, any_time,
 };
-use crate::entity::{CartLine, OrderStatus, Payment, PaymentStatus, Rejection, Sums};
+use crate::entity::{Address, CartLine, LineUnits, OrderStatus, Payment, PaymentStatus, Rejection, Sums};
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId,
     Percent, ProductId, Quantity, ReturnId, SequenceNumber, ShardId, ShipmentId, TimeRange, Timestamp, Username,
@@ -55,6 +55,17 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    fn units(&self) -> LineUnits {
+        LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn address(&self) -> Address {
+        let (text, some) = (|| self.text.clone(), |text: String| self.until.map(|_| text));
+        let country = "DE".parse().expect("a country");
+        let [name, line1, city] = [text(), text(), text()];
+        Address { name, line1, line2: some(text()), city, postal_code: some(text()), region: some(text()), country }
+    }
+
     /// What the customer's browser calls itself.
     pub(super) fn visitor(&self) -> String {
         self.customer.to_string().repeat(16).chars().take(64).collect()

@@ -4,23 +4,18 @@ use std::collections::BTreeMap;
 
 use super::Parts;
 use crate::entity::{
-    Address, BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, ChosenMethod, CodeUse,
-    CopyProgress, CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount,
-    EmailClaim, FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey,
-    LineTax, LineUnits, Migration, Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts,
-    PaymentDue, Phase, Product, ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction,
-    Refusal, Repair, Return, ReturnStatus, SavedAddress, Shipment, ShipmentStatus, ShippingBand, ShippingMethod,
-    ShippingRates, ShippingZone, Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim,
-    ViewMark, ViewShard, Work,
+    BandsBy, Cancellation, CancellationCause, Cart, CategoryCount, CategoryTax, ChosenMethod, CodeUse, CopyProgress,
+    CopyTask, CountryTaxes, Credit, Customer, CustomerAddresses, CustomerStats, DayTotals, Discount, EmailClaim,
+    FoldLease, GiftCard, GiftCardEntry, Guest, IdempotencyRecord, Invoice, InvoiceCounter, ItemKey, LineTax, Migration,
+    Order, OrderAddress, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
+    ProductDescription, ProductImage, ProductStats, QueuedOrder, Reconciliation, Reduction, Refusal, Repair, Return,
+    ReturnStatus, SavedAddress, Shipment, ShipmentStatus, ShippingBand, ShippingMethod, ShippingRates, ShippingZone,
+    Side, Stock, StockCell, StreamCheckpoint, TaxRate, Taxes, Uncounted, UsernameClaim, ViewMark, ViewShard, Work,
 };
 use crate::layout::Item;
 use crate::value::{IdempotencyRecordId, ImageId, InvoiceNumber, Money, RequestHash, TextHash};
 
 impl Parts {
-    fn units(&self) -> LineUnits {
-        LineUnits { product_id: self.product.clone(), quantity: self.quantity }
-    }
-
     fn counter(&self) -> InvoiceCounter {
         let series = self.discount.as_str().parse().expect("a series");
         InvoiceCounter { series, last: self.number }
@@ -36,13 +31,6 @@ impl Parts {
         let [some, more, _] = self.money;
         let (gross, amount) = (some.amount(), more.amount());
         Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
-    }
-
-    fn address(&self) -> Address {
-        let (text, some) = (|| self.text.clone(), |text: String| self.until.map(|_| text));
-        let country = "DE".parse().expect("a country");
-        let [name, line1, city] = [text(), text(), text()];
-        Address { name, line1, line2: some(text()), city, postal_code: some(text()), region: some(text()), country }
     }
 
     /// One entity of each kind.
