@@ -1,7 +1,7 @@
 //! The stories of requests: what each did, and what followed, however many run at once.
 
 use devstack::fault_proxy::{Access, Call, Consumed};
-use devstack::stories::{FAILED, Story, Sum};
+use devstack::stories::{FAILED, Story, StreamRecord, Sum};
 use shop::PATIENCE;
 
 use crate::prelude::*;
@@ -167,8 +167,10 @@ async fn the_story_of_an_order_that_waits_leads_to_its_placing() {
         followed.map(|it| it.depth).max().unwrap_or_else(|| panic!("{function} did not follow: {story:?}"))
     };
     assert_eq!((at("DrainWrites"), at("CountOrders"), at("PublishOrderEvents")), (1, 2, 2));
-    let drained = story.followed.iter().find(|it| it.function.as_deref() == Some("DrainWrites")).expect("a drain");
-    assert!(drained.work.records.iter().any(|record| record.key[0].contains(order_id(&reply.body))), "{drained:?}");
+    // A drain that has no room yet puts the message back, and the next one places the order.
+    let mut drains = story.followed.iter().filter(|it| it.function.as_deref() == Some("DrainWrites"));
+    let is_ours = |record: &StreamRecord| record.key[0].contains(order_id(&reply.body));
+    assert!(drains.any(|it| it.work.records.iter().any(is_ours)), "{story:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
